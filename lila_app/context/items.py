@@ -1,0 +1,100 @@
+"""What a layer offers: items, each atomic, each with the few fixed forms it may take.
+
+Everything here is frozen plain data. An item's bytes depend on the item and the policy version
+alone, never on its siblings, so they are rendered by the layer before the assembler chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+Counter = Callable[[str], int]
+"""Tokens of a text under the one declared tokenizer; total and deterministic."""
+
+TOP_SCORE = 10_000
+"""Scores are integers from 0 to this, calibrated per layer so that a floor means something."""
+
+
+class Placement(StrEnum):
+    """Where an item is rendered, which decides whether its tokens are standing or recalled."""
+
+    PROFILE = "profile"
+    """L2, once per epoch: core memory and style. Standing, from memory's share."""
+    GOAL = "goal"
+    """L3, pinned goals. Standing, from session's share."""
+    TURN = "turn"
+    """L3, a whole turn of this session's window. Standing, from conversation's share."""
+    RECALLED = "recalled"
+    """L4, fresh on every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One fixed form of an item: `full`, `half`, `quarter` or `stub`, longest first.
+
+    `text` is the rendered form, without a trailing newline. For a turn it is what the person
+    said and `reply` what LILA answered (None: no reply was stored). `tokens` is the count of
+    `text` (and `reply`) under the declared tokenizer, framing excluded.
+    """
+
+    name: str
+    text: str
+    tokens: int
+    reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One candidate.
+
+    `id` is unique over all layers ("m12", "r7", "d4.3", "t99"); `sequence` orders turns by event;
+    `digest` is the HMAC storage keeps for the payload, so that records need no plain hash;
+    `score` is 0..10,000; `source` says in words where it comes from; `at` is ISO 8601 with zone
+    or empty. A superseded or private item is offered so that the record can say it was dropped.
+    """
+
+    id: str
+    layer: str
+    placement: Placement
+    variants: tuple[Variant, ...]
+    score: int = 0
+    source: str = ""
+    digest: str = ""
+    at: str = ""
+    sequence: int = 0
+    external_ids: tuple[str, ...] = ()
+    pinned: bool = False
+    superseded: bool = False
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayerAnswer:
+    """What one layer offered for one turn, the query it was asked and how long it took.
+
+    A layer that missed the deadline has `answered=False` and no items. `ms` is wall time in
+    milliseconds, an input like any other: it is recorded and never influences the bytes.
+    """
+
+    layer: str
+    query: str
+    items: tuple[Item, ...]
+    ms: int = 0
+    answered: bool = True
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """What the answering model can take, frozen per epoch.
+
+    `window` and `context_budget` are tokens (the budget is what LILA chooses to spend on this
+    model); `token_ratio` is the largest seen ratio of the model's own tokens to the declared
+    tokenizer's, in integer basis points (10,000 = equal).
+    """
+
+    window: int
+    context_budget: int
+    token_ratio: int = 10_000

@@ -1,0 +1,51 @@
+"""What a turn tells the front-end that asked for it, in the order it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The person's words are durable; nothing that happens from here can lose them."""
+
+    session_id: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asked for a tool; `arguments` is JSON."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the tool returned to the model."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should know that is not part of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The turn is stored. `stopped` means the reply is partial: the person or an error ended it."""
+
+    session_id: str
+    record_id: str
+    stopped: bool
+    model: str
+
+
+TurnEvent = Started | TextDelta | ThinkingDelta | ToolCall | ToolResult | Usage | Notice | Done
