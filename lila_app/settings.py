@@ -1,0 +1,246 @@
+"""What a person may choose: one TOML file, environment variables above it, nothing else.
+
+The sentence under each field is its documentation. `LILA_MODEL=…` in the environment beats
+`model = …` in the file; nested keys take two underscores (`LILA_PROVIDERS__LOCAL__BASE_URL`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from lila_app.errors import ConfigError
+from lila_app.paths import Home, write_private
+
+Tokens = Annotated[int, Field(ge=1)]
+
+
+class ProviderSettings(BaseModel):
+    """A server that speaks the OpenAI protocol (Ollama, llama-server, LM Studio, vLLM)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    base_url: str
+    """Where it listens, with the version path, as in `http://127.0.0.1:11434/v1`."""
+
+    api_key_env: str = ""
+    """Name of the environment variable that holds its key; empty when it takes none."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_url(cls, value: str) -> str:
+        if not re.fullmatch(r"https?://\S+", value):
+            raise ValueError(f"{value!r} is not an address such as http://127.0.0.1:11434/v1")
+        return value
+
+
+class ModelSettings(BaseModel):
+    """Limits of one model, where the person knows better than the shipped table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    window: Tokens | None = None
+    """The model's context window in tokens."""
+
+    context_budget: Tokens | None = None
+    """How many tokens of prompt LILA chooses to spend on it."""
+
+
+class Settings(BaseSettings):
+    """Everything a person may set in settings.toml."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LILA_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+
+    timezone: str = ""
+    """IANA name of the zone the person lives in, as in `Europe/Berlin`; empty is the system's."""
+
+    model: str = ""
+    """The model that replies, as `provider/model`; empty is the embedded one."""
+
+    providers: dict[str, ProviderSettings] = {}
+    """Servers by the name you give them: `[providers.local]` is asked for as `local/model`."""
+
+    models: dict[str, ModelSettings] = {}
+    """Limits by model: `[models."embedded/smollm2-135m"]`."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        if value and value not in available_timezones():
+            near = difflib.get_close_matches(value, available_timezones(), n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"{value!r} is not an IANA time zone{meant}")
+        return value
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone times are shown in."""
+        return ZoneInfo(self.timezone or system_timezone())
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment above what `load` read from the file; no dotenv, no secrets folder."""
+        del settings_cls, dotenv_settings, file_secret_settings
+        return env_settings, init_settings
+
+
+def load(home: Home) -> Settings:
+    """The person's settings; defaults where there is no file.
+
+    Raises `ConfigError` that names the file (or the variable), the key and what is allowed.
+    """
+    path = home.settings_file
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path} is not UTF-8 (byte {error.start})", hint="save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", hint="make the file readable for you"
+        ) from error
+    return _validated(path, text)
+
+
+def set_value(home: Home, key: str, value: str | int | bool) -> None:
+    """Set one key in the person's settings file, keeping comments and order.
+
+    `key` is written as in TOML, so a name with a dot or slash is quoted:
+    `models."local/llama3.2".context_budget`. Nothing is written when the result is not valid.
+    """
+    import tomlkit
+    from tomlkit.items import Table
+
+    load(home)  # a file that is already wrong is reported, not overwritten
+    path = home.settings_file
+    document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+    *parents, last = _key_path(key)
+    table: Any = document
+    for name in parents:
+        if name not in table:
+            created: Table = tomlkit.table(is_super_table=name != parents[-1])
+            table[name] = created
+        table = table[name]
+    table[last] = value
+    text = tomlkit.dumps(document)
+    _validated(path, text)
+    write_private(path, text)
+
+
+def system_timezone() -> str:
+    """The IANA name this machine is set to, "UTC" when it does not say.
+
+    The TZ variable is left out on purpose: it belongs to one process, and the same turn must
+    give the same bytes whichever process assembles it.
+    """
+    zones = available_timezones()
+    _, found, name = os.path.realpath("/etc/localtime").partition("zoneinfo/")
+    if found and name in zones:
+        return name
+    try:
+        name = Path("/etc/timezone").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return "UTC"
+    return name if name in zones else "UTC"
+
+
+def _key_path(key: str) -> list[str]:
+    """The names in a dotted TOML key, unquoted."""
+    try:
+        node: dict[str, Any] = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{key!r} is not a settings key", hint="quote names that hold a dot or a slash"
+        ) from error
+    parts: list[str] = []
+    while node:
+        ((name, inner),) = node.items()
+        parts.append(name)
+        node = inner or {}
+    return parts
+
+
+def _validated(path: Path, text: str) -> Settings:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: {error}", hint=f"correct {path}") from error
+    try:
+        return Settings(**values)
+    except SettingsError as error:
+        raise ConfigError(
+            f"a LILA_ environment variable cannot be read: {error}",
+            hint="write tables as LILA_PROVIDERS__LOCAL__BASE_URL=…",
+        ) from error
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        # A misspelt key is also a missing one; only the first says what to do.
+        details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+        raise _config_error(path, details[0]) from error
+
+
+def _config_error(path: Path, detail: ErrorDetails) -> ConfigError:
+    location = [str(part) for part in detail["loc"]]
+    variable = "LILA_" + "__".join(location).upper()
+    place = f"environment variable {variable}" if variable in os.environ else str(path)
+    key = ".".join(part if part.isidentifier() else f'"{part}"' for part in location)
+    if detail["type"] == "extra_forbidden":
+        allowed = _fields_at(location[:-1])
+        near = difflib.get_close_matches(location[-1], allowed, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"allowed here: {', '.join(allowed)}"
+        return ConfigError(f"{place}: there is no setting {key}", hint=hint)
+    reason = detail["msg"].removeprefix("Value error, ")
+    return ConfigError(f"{place}: {key}: {reason}", hint=f"correct {place}")
+
+
+def _fields_at(location: list[str]) -> list[str]:
+    """Names allowed below `location`, walking through dicts of models."""
+    model: type[BaseModel] = Settings
+    remaining = list(location)
+    while remaining:
+        inner = _model_in(model.model_fields[remaining.pop(0)].annotation)
+        if inner is None:
+            return []
+        model = inner
+        remaining = remaining[1:]  # the name the person gave the table
+    return list(model.model_fields)
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) in (dict, Mapping, Union, UnionType):
+        return next(filter(None, map(_model_in, get_args(annotation))), None)
+    return None
