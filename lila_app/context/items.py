@@ -35,14 +35,34 @@ class Variant:
     """One fixed form of an item: `full`, `half`, `quarter` or `stub`, longest first.
 
     `text` is the rendered form, without a trailing newline. For a turn it is what the person
-    said and `reply` what LILA answered (None: no reply was stored). `tokens` is the count of
-    `text` (and `reply`) under the declared tokenizer, framing excluded.
+    said and `reply` what LILA answered; for anything else `reply` is None. `tokens` is the count
+    of the form as it stands in the prompt, with its line end and, for a turn, its role lines: make
+    variants with `recalled` and `exchange`, which count them so.
     """
 
     name: str
     text: str
     tokens: int
     reply: str | None = None
+
+
+ROLE_LINE = "<|{role}|>\n"
+"""How a message opens in the prompt text; the adapters turn it into the provider's own framing."""
+
+
+def recalled(name: str, text: str, count: Counter) -> Variant:
+    """A variant of anything but a turn, counted as it is rendered."""
+    return Variant(name, text, count(text + "\n"))
+
+
+def exchange(name: str, user: str, reply: str, count: Counter) -> Variant:
+    """A variant of a turn, counted as it is rendered."""
+    return Variant(name, user, count(exchange_text(user, reply)), reply)
+
+
+def exchange_text(user: str, reply: str) -> str:
+    """A turn as it stands in the prompt."""
+    return f"{ROLE_LINE.format(role='user')}{user}\n{ROLE_LINE.format(role='assistant')}{reply}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,185 @@
+"""The declared table, as frozen data: what each use case may spend, and how a prompt is laid out.
+
+`lila_app.context.parse` makes a `Policy` from text. A policy is part of what a record replays
+from, so it goes to canonical JSON (`snapshot`), comes back (`from_snapshot`) and has a hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, cast
+
+LAYERS = ("session", "conversation", "memory", "graph", "rag")
+"""The five kinds of knowing; a policy declares their order, never their number."""
+
+TOTAL_RATIO = 10_000
+"""Ratios are integer basis points: floats lose tokens (`int(0.29 * 100)` is 28)."""
+
+
+class Lifetime(StrEnum):
+    """How long a block's bytes stand still."""
+
+    L0 = "L0"
+    """Tools and output schemas: changes with a release."""
+    L1 = "L1"
+    """Identity and hard rules: changes with the policy or the persona."""
+    L2 = "L2"
+    """The profile pack: once per epoch."""
+    L3 = "L3"
+    """The session: goals, summary, the conversation, append-only between cuts."""
+    L4 = "L4"
+    """The turn: recalled material, clock, closing instruction, the person's words."""
+    L5 = "L5"
+    """This turn's tool calls and results."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPolicy:
+    """One layer's share in one use case: `ratio` in basis points, `cap` in tokens."""
+
+    name: str
+    ratio: int
+    cap: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True)
+class UseCase:
+    """One row of the table; `layers` stand in declared order. Tokens, and milliseconds."""
+
+    name: str
+    budget: int
+    reply_reserve: int
+    deadline_ms: int
+    tools: tuple[str, ...]
+    identity: str
+    closing: str
+    layers: tuple[LayerPolicy, ...]
+
+    def layer(self, name: str) -> LayerPolicy:
+        """The share of one layer."""
+        return next(layer for layer in self.layers if layer.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPolicy:
+    """One block of the prompt, in render order.
+
+    `ceiling` is in tokens; 0 means the layer's own share bounds it. `owner` says whose the block
+    is; `heading` opens it when it has content.
+    """
+
+    name: str
+    lifetime: Lifetime
+    ceiling: int
+    owner: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPolicy:
+    """The conversation's grid: cut in steps of `grid` tokens, never below `keep_turns` turns.
+
+    `idle_minutes` is how long a working note lives untouched; `keep_results` how many tool results
+    of a turn stay in full, the older ones are cleared.
+    """
+
+    grid: int
+    keep_turns: int
+    idle_minutes: int
+    keep_results: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPolicy:
+    """When a turn leans on what came before, what is searched includes what came before.
+
+    A turn of at most `short_words` words leans; so does one of at most `leaning_words` words that
+    holds one of `leaning`.
+    """
+
+    short_words: int
+    leaning_words: int
+    leaning: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything declared that decides a prompt, prompts' texts included.
+
+    `token_ratio` is the least ratio of a model's tokens to the declared tokenizer's that is
+    believed, in basis points.
+    """
+
+    layers: tuple[str, ...]
+    use_cases: tuple[UseCase, ...]
+    blocks: tuple[BlockPolicy, ...]
+    breakpoints: tuple[str, ...]
+    window: WindowPolicy
+    query: QueryPolicy
+    token_ratio: int
+    prompts: tuple[tuple[str, str], ...]
+
+    def use_case(self, name: str) -> UseCase | None:
+        """The row of that name, or None."""
+        return next((row for row in self.use_cases if row.name == name), None)
+
+    def block(self, name: str) -> BlockPolicy:
+        """The block of that name; the parser has made sure there is one."""
+        return next(block for block in self.blocks if block.name == name)
+
+    def prompt(self, name: str) -> str:
+        """The text of a prompt; an empty name is no text."""
+        return dict(self.prompts)[name] if name else ""
+
+
+def snapshot(policy: Policy) -> str:
+    """Canonical JSON: the same policy gives the same bytes."""
+    return json.dumps(
+        asdict(policy), ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str
+    )
+
+
+@lru_cache(maxsize=16)
+def policy_hash(policy: Policy) -> str:
+    """SHA-256 of the snapshot, hexadecimal; remembered, because it costs a millisecond a turn."""
+    return hashlib.sha256(snapshot(policy).encode()).hexdigest()
+
+
+def from_snapshot(text: str) -> Policy:
+    """The policy a snapshot was made from."""
+    data = cast("Mapping[str, Any]", json.loads(text))
+    return Policy(
+        layers=tuple(data["layers"]),
+        use_cases=tuple(_use_case(row) for row in data["use_cases"]),
+        blocks=tuple(_block(block) for block in data["blocks"]),
+        breakpoints=tuple(data["breakpoints"]),
+        window=WindowPolicy(**data["window"]),
+        query=_query(data["query"]),
+        token_ratio=data["token_ratio"],
+        prompts=tuple((name, body) for name, body in data["prompts"]),
+    )
+
+
+def _block(row: Mapping[str, Any]) -> BlockPolicy:
+    values = dict(row)
+    values["lifetime"] = Lifetime(row["lifetime"])
+    return BlockPolicy(**values)
+
+
+def _query(row: Mapping[str, Any]) -> QueryPolicy:
+    values = dict(row)
+    values["leaning"] = tuple(row["leaning"])
+    return QueryPolicy(**values)
+
+
+def _use_case(row: Mapping[str, Any]) -> UseCase:
+    values = dict(row)
+    values["tools"] = tuple(row["tools"])
+    values["layers"] = tuple(LayerPolicy(**layer) for layer in row["layers"])
+    return UseCase(**values)

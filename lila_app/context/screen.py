@@ -1,0 +1,127 @@
+"""Which candidates may compete at all, and why the others may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lila_app.context.items import Item, LayerAnswer, Placement
+from lila_app.context.policy import UseCase
+
+
+class Reason(StrEnum):
+    """Why a candidate is not in the prompt. The set is closed."""
+
+    BUDGET = "budget"
+    LAYER_CAP = "layer_cap"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    BELOW_FLOOR = "below_floor"
+    DEADLINE = "deadline"
+    PRIVACY = "privacy"
+    COMPRESSED = "compressed"
+    RECOUNT = "recount"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate left out, and why."""
+
+    item: Item
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """The candidates of one layer by placement, best first, each with a fixed order of its own."""
+
+    layer: str
+    profile: tuple[Item, ...]
+    goals: tuple[Item, ...]
+    turns: tuple[Item, ...]
+    recalled: tuple[Item, ...]
+
+
+def natural(identifier: str) -> tuple[tuple[str, int], ...]:
+    """A sort key under which "d4.10" follows "d4.9", whatever the identifier looks like.
+
+    Alternates runs of other characters and ASCII digits; equal keys mean equal identifiers up to
+    leading zeros, which ids never have.
+    """
+    parts: list[tuple[str, int]] = []
+    text, digits = "", ""
+    for character in identifier:
+        if "0" <= character <= "9":
+            digits += character
+            continue
+        if digits:
+            parts.append((text, int(digits)))
+            text, digits = "", ""
+        text += character
+    parts.append((text, int(digits) if digits else -1))
+    return tuple(parts)
+
+
+def by_score(item: Item) -> tuple[int, int, tuple[tuple[str, int], ...], str]:
+    """Pinned first, then score, then the stable id."""
+    return (0 if item.pinned else 1, -item.score, natural(item.id), item.id)
+
+
+def screen(
+    answers: Sequence[LayerAnswer], row: UseCase
+) -> tuple[tuple[Screened, ...], tuple[Dropped, ...]]:
+    """Sort every layer's candidates, in declared order of layers, and drop what may not compete.
+
+    A duplicate is a second item of the same id, or a recalled one of the same full text. The
+    first in declared order, and within a layer the best, stays.
+    """
+    offered = {answer.layer: answer for answer in answers}
+    seen_ids: set[str] = set()
+    seen_texts: set[str] = set()
+    dropped: list[Dropped] = []
+    screened: list[Screened] = []
+    for share in row.layers:
+        answer = offered.get(share.name)
+        kept: dict[Placement, list[Item]] = {placement: [] for placement in Placement}
+        items = sorted(answer.items if answer else (), key=by_score)
+        # Standing items first: a recalled twin of one is the duplicate, never the other way.
+        items.sort(key=lambda item: item.placement is Placement.RECALLED)
+        for item in items:
+            reason = _refused(item, share.ratio, share.floor, seen_ids, seen_texts)
+            if answer is not None and not answer.answered:
+                reason = Reason.DEADLINE
+            if reason is None:
+                seen_ids.add(item.id)
+                if item.placement is not Placement.TURN:
+                    seen_texts.add(item.variants[0].text)
+                kept[item.placement].append(item)
+            else:
+                dropped.append(Dropped(item, reason))
+        screened.append(
+            Screened(
+                share.name,
+                tuple(kept[Placement.PROFILE]),
+                tuple(kept[Placement.GOAL]),
+                tuple(kept[Placement.TURN]),
+                tuple(kept[Placement.RECALLED]),
+            )
+        )
+    return tuple(screened), tuple(dropped)
+
+
+def _refused(
+    item: Item, ratio: int, floor: int, seen_ids: set[str], seen_texts: set[str]
+) -> Reason | None:
+    if item.private:
+        return Reason.PRIVACY
+    if item.superseded:
+        return Reason.SUPERSEDED
+    recalled = item.placement is Placement.RECALLED
+    if item.id in seen_ids or (recalled and item.variants[0].text in seen_texts):
+        return Reason.DUPLICATE
+    if ratio == 0:
+        return Reason.LAYER_CAP
+    if recalled and not item.pinned and item.score < floor:
+        return Reason.BELOW_FLOOR
+    return None

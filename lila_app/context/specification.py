@@ -1,0 +1,108 @@
+"""Everything an assembly depends on, as one frozen value that can be stored and read back.
+
+What is not in here (and in the counter) cannot influence the bytes. The policy is stored once
+under its hash, so it is not part of the stored form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from lila_app.context.items import Item, LayerAnswer, ModelLimits, Placement, Variant
+from lila_app.context.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What earlier cuts left of this session: every turn up to `upto_sequence`."""
+
+    upto_sequence: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExchange:
+    """One tool call of this turn and its result; `arguments` is canonical JSON."""
+
+    id: str
+    name: str
+    arguments: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """How long layers were given (None: no deadline), and which answered in time."""
+
+    ms: int | None
+    answered: tuple[str, ...]
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """The inputs of one assembly.
+
+    `now` is ISO 8601 with zone in the person's own zone, whose name is `zone`. `budget` replaces
+    the use case's. `persona` replaces the identity prompt. `tools` are canonical JSON, sorted by
+    name. `tokenizer` names the counter.
+    """
+
+    record_id: str
+    session_id: str | None
+    profile: str
+    use_case: str
+    epoch: int
+    now: str
+    zone: str
+    turn: str
+    policy: Policy
+    limits: ModelLimits
+    answers: tuple[LayerAnswer, ...]
+    summary: Summary | None
+    deadline: Deadline
+    tokenizer: str
+    code_version: str
+    budget: int | None = None
+    persona: str | None = None
+    parent_record_id: str | None = None
+    tools: tuple[str, ...] = ()
+    exchanges: tuple[ToolExchange, ...] = ()
+
+
+def to_inputs(specification: Specification) -> dict[str, Any]:
+    """The stored form: plain JSON values, without the policy."""
+    plain = asdict(specification)
+    del plain["policy"]
+    return plain
+
+
+def from_inputs(inputs: Mapping[str, Any], policy: Policy) -> Specification:
+    """The specification a stored form and its policy were made from."""
+    data = dict(inputs)
+    deadline = cast("Mapping[str, Any]", data["deadline"])
+    data["limits"] = ModelLimits(**data["limits"])
+    data["answers"] = tuple(_answer(answer) for answer in data["answers"])
+    data["summary"] = Summary(**data["summary"]) if data["summary"] else None
+    data["deadline"] = Deadline(
+        deadline["ms"], tuple(deadline["answered"]), tuple(deadline["missed"])
+    )
+    data["tools"] = tuple(data["tools"])
+    data["exchanges"] = tuple(ToolExchange(**entry) for entry in data["exchanges"])
+    return Specification(policy=policy, **data)
+
+
+def _answer(data: Mapping[str, Any]) -> LayerAnswer:
+    values = dict(data)
+    values["items"] = tuple(_item(item) for item in data["items"])
+    return LayerAnswer(**values)
+
+
+def _item(data: Mapping[str, Any]) -> Item:
+    values = dict(data)
+    values["placement"] = Placement(data["placement"])
+    values["variants"] = tuple(Variant(**variant) for variant in data["variants"])
+    values["external_ids"] = tuple(data["external_ids"])
+    return Item(**values)
