@@ -1,0 +1,148 @@
+"""Memories: what LILA keeps about the person and their world, one sentence or so each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lila_app.errors import NotFoundError, UsageError
+from lila_app.storage import erasure, events
+from lila_app.storage.connection import Source, reading, writing
+from lila_app.storage.values import instant, number, optional_id, optional_number, storable
+
+MemoryKind = Literal["fact", "core"]
+
+_COLUMNS = "id, text, kind, pinned, at, source_turn, superseded_by, digest, external_ids"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One memory; a "core" one stands in the profile pack, a "fact" is recalled when it fits."""
+
+    id: str
+    text: str
+    kind: str
+    pinned: bool
+    at: str
+    digest: str
+    superseded_by: str | None
+    source_turn: str | None
+    external_ids: tuple[str, ...]
+
+
+def add(
+    source: Source,
+    text: str,
+    *,
+    kind: MemoryKind = "fact",
+    pinned: bool = False,
+    at: str,
+    source_turn: str | None = None,
+    external_ids: Sequence[str] = (),
+    generation: int | None = None,
+) -> MemoryRow:
+    """Keep a memory; a worker passes the erasure `generation` it started from."""
+    at = instant(at)
+    if not text.strip():
+        raise UsageError("an empty memory cannot be kept", hint="say what LILA should remember")
+    with writing(source) as connection:
+        erasure.require(connection, generation)
+        memory: int = connection.execute(
+            "insert into memories (text, kind, pinned, at, source_turn, digest, external_ids) "
+            "values (?, ?, ?, ?, ?, '', ?) returning id",
+            (
+                storable(text),
+                kind,
+                pinned,
+                at,
+                optional_number(source_turn, "t"),
+                json.dumps(list(external_ids)),
+            ),
+        ).fetchone()[0]
+        event = events.append(
+            connection,
+            "memory_added",
+            subject=f"m{memory}",
+            session_id=None,
+            at=at,
+            body={
+                "text": text,
+                "kind": kind,
+                "pinned": pinned,
+                "source_turn": source_turn,
+                "external_ids": list(external_ids),
+            },
+        )
+        connection.execute("update memories set digest = ? where id = ?", (event.digest, memory))
+        return get(connection, f"m{memory}")
+
+
+def get(source: Source, id: str) -> MemoryRow:
+    """One memory."""
+    found = by_ids(source, [id])
+    if not found:
+        raise NotFoundError(f"there is no memory {id}", hint="`lila memory list` shows them")
+    return found[0]
+
+
+def by_ids(source: Source, ids: Iterable[str]) -> list[MemoryRow]:
+    """The memories of these ids that exist, in the order asked for."""
+    wanted = [number(id, "m") for id in ids]
+    marks = ", ".join("?" * len(wanted))
+    with reading(source) as connection:
+        rows = connection.execute(
+            f"select {_COLUMNS} from memories where id in ({marks})", wanted
+        ).fetchall()
+    found = {row[0]: _memory(row) for row in rows}
+    return [found[one] for one in wanted if one in found]
+
+
+def list_memories(
+    source: Source, *, kind: MemoryKind | None = None, limit: int | None = None
+) -> list[MemoryRow]:
+    """Memories by id, the newest `limit` of them if given."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            f"select {_COLUMNS} from memories where (?1 is null or kind = ?1) "
+            "order by id desc limit ?2",
+            (kind, -1 if limit is None else limit),
+        ).fetchall()
+    return [_memory(row) for row in reversed(rows)]
+
+
+def supersede(source: Source, old: str, new: str, *, at: str) -> MemoryRow:
+    """Say that `new` took the place of `old`; the old one stays and is offered as superseded."""
+    with writing(source) as connection:
+        get(connection, old)
+        get(connection, new)
+        if old == new:
+            raise UsageError(f"{old} cannot supersede itself", hint="name two memories")
+        events.append(
+            connection,
+            "memory_superseded",
+            subject=old,
+            session_id=None,
+            at=at,
+            body={"by": new},
+        )
+        connection.execute(
+            "update memories set superseded_by = ? where id = ?",
+            (number(new, "m"), number(old, "m")),
+        )
+        return get(connection, old)
+
+
+def _memory(row: tuple[Any, ...]) -> MemoryRow:
+    return MemoryRow(
+        id=f"m{row[0]}",
+        text=row[1],
+        kind=row[2],
+        pinned=bool(row[3]),
+        at=row[4],
+        source_turn=optional_id("t", row[5]),
+        superseded_by=optional_id("m", row[6]),
+        digest=row[7],
+        external_ids=tuple(json.loads(row[8])),
+    )

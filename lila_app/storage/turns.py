@@ -1,0 +1,397 @@
+"""Turns: what the person said and what LILA answered, each pair one row.
+
+`begin` makes the person's words durable before anything is asked of a model; `finish` adds the
+reply. A turn's `sequence` is that of the event that began it: it orders turns over all sessions
+and never changes. Where a text was forgotten it reads `[forgotten]`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lila_app.errors import NotFoundError, UsageError
+from lila_app.storage import erasure, events, lineage
+from lila_app.storage.connection import Source, reading, writing
+from lila_app.storage.driver import Connection
+from lila_app.storage.values import instant, number, optional_id, optional_number, storable
+
+FORGOTTEN = "[forgotten]"
+
+COLUMNS = (
+    "id, session_id, sequence, use_case, at, user, reply, user_erased, reply_erased, stopped, "
+    "record_id, model, digest, external_ids"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One turn; `reply` is None until it is finished, `stopped` marks a partial one.
+
+    `digest` follows from the HMACs of the words and the reply and changes when either does.
+    `erased` says that at least one of the two was forgotten. `session_id` is the session the
+    turn was spoken in, which for a fork may be an ancestor.
+    """
+
+    id: str
+    session_id: str
+    sequence: int
+    use_case: str
+    at: str
+    user: str
+    reply: str | None
+    stopped: bool
+    record_id: str | None
+    model: str | None
+    digest: str
+    external_ids: tuple[str, ...]
+    erased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CutRow:
+    """The window was cut: turns up to `upto_sequence` are now told by `summary`."""
+
+    id: str
+    upto_sequence: int
+    summary: str
+    digest: str
+    reason: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixBreak:
+    """An event after which the prefix may differ from the one before it."""
+
+    sequence: int
+    session_id: str | None
+    subject: str
+    reason: str
+    at: str
+
+
+def begin(
+    source: Source,
+    session_id: str,
+    text: str,
+    *,
+    use_case: str,
+    at: str,
+    external_id: str = "",
+) -> TurnRow:
+    """Store the person's words; they are on the disk when this returns."""
+    if not text.strip():
+        raise UsageError("the message is empty", hint="say something, or stop with Ctrl-D")
+    with writing(source) as connection:
+        return _begin(connection, session_id, text, use_case, at, external_id)
+
+
+def finish(
+    source: Source,
+    turn_id: str,
+    reply: str,
+    *,
+    stopped: bool,
+    record_id: str | None,
+    model: str | None,
+    at: str,
+    external_id: str = "",
+) -> TurnRow:
+    """Store the reply to a turn, whole or (`stopped`) what there is of it.
+
+    When something in the turn's record was forgotten while the model was answering, the reply is
+    stored as forgotten: it was made from what must not come back.
+    """
+    with writing(source) as connection:
+        turn = get(connection, turn_id)
+        if turn.reply is not None:
+            raise UsageError(f"turn {turn_id} has a reply already", hint="begin another turn")
+        record = optional_number(record_id, "c")
+        forgotten = bool(
+            connection.execute(
+                "select 1 from records where id = ? and erased = 1", (record,)
+            ).fetchone()
+        )
+        event = events.append(
+            connection,
+            "turn_finished",
+            subject=turn_id,
+            session_id=turn.session_id,
+            at=at,
+            body={
+                "reply": "" if forgotten else storable(reply),
+                "stopped": stopped,
+                "record_id": record_id,
+                "model": model,
+                "external_id": external_id,
+            },
+        )
+        connection.execute(
+            "update turns set reply = ?, reply_erased = ?, stopped = ?, record_id = ?, model = ?, "
+            "digest = ?, external_ids = ? where id = ?",
+            (
+                "" if forgotten else reply,
+                forgotten,
+                stopped,
+                record,
+                model,
+                events.combine(turn.digest, event.digest),
+                _external([*turn.external_ids, external_id]),
+                number(turn_id, "t"),
+            ),
+        )
+        _used(connection, turn.session_id, at)
+        return get(connection, turn_id)
+
+
+def append_message(
+    source: Source,
+    session_id: str,
+    role: Literal["user", "assistant"],
+    text: str,
+    *,
+    at: str,
+    external_id: str = "",
+    use_case: str = "chat",
+) -> TurnRow:
+    """Add one message that no model was asked for: an import, or words spoken elsewhere.
+
+    A user message begins a turn. An assistant message answers the session's last turn if that is
+    unanswered; else it makes a turn of its own with no words of the person.
+    """
+    with writing(source) as connection:
+        if role == "user":
+            return begin(
+                connection, session_id, text, use_case=use_case, at=at, external_id=external_id
+            )
+        session = lineage.require(connection, session_id)
+        row = connection.execute(
+            "select id, reply from turns where session_id = ? order by sequence desc limit 1",
+            (session,),
+        ).fetchone()
+        if row is not None and row[1] is None:
+            turn_id = f"t{row[0]}"
+        else:
+            turn_id = _begin(connection, session_id, "", use_case, at, "").id
+        return finish(
+            connection,
+            turn_id,
+            text,
+            stopped=False,
+            record_id=None,
+            model=None,
+            at=at,
+            external_id=external_id,
+        )
+
+
+def heard(source: Source, record_id: str, text: str, *, at: str) -> TurnRow:
+    """Replace the reply of the turn this record made by what was really heard of it.
+
+    The event log keeps the whole reply; what later turns see is what the person heard.
+    """
+    with writing(source) as connection:
+        row = connection.execute(
+            f"select {COLUMNS} from turns where record_id = ?1 "
+            "or id = (select turn_id from records where id = ?1) order by sequence limit 1",
+            (number(record_id, "c"),),
+        ).fetchone()
+        if row is None or row[6] is None:
+            raise NotFoundError(
+                f"no reply was stored for the record {record_id}",
+                hint="`lila sessions show` names the record of each turn",
+            )
+        turn = as_turn(row)
+        if row[8]:
+            return turn
+        event = events.append(
+            connection,
+            "turn_heard",
+            subject=turn.id,
+            session_id=turn.session_id,
+            at=at,
+            body={"reply": storable(text)},
+        )
+        connection.execute(
+            "update turns set reply = ?, stopped = 1, digest = ? where id = ?",
+            (text, events.combine(turn.digest, event.digest), row[0]),
+        )
+        return get(connection, turn.id)
+
+
+def get(source: Source, id: str) -> TurnRow:
+    """One turn of a session that was not deleted (or that a fork still shows)."""
+    found = by_ids(source, [id])
+    if not found:
+        raise NotFoundError(f"there is no turn {id}", hint="`lila sessions show` names turns")
+    return found[0]
+
+
+def by_ids(source: Source, ids: Iterable[str]) -> list[TurnRow]:
+    """The turns of these ids that exist, in the order asked for."""
+    wanted = [number(id, "t") for id in ids]
+    marks = ", ".join("?" * len(wanted))
+    with reading(source) as connection:
+        rows = connection.execute(f"select {COLUMNS} from turns where id in ({marks})", wanted)
+        found = {row[0]: as_turn(row) for row in rows}
+    return [found[one] for one in wanted if one in found]
+
+
+def window(source: Source, session_id: str, after_sequence: int = 0) -> list[TurnRow]:
+    """Turns of the session after a sequence, in order, answered or not; inherited ones too."""
+    with reading(source) as connection:
+        condition, values = lineage.visible(connection, lineage.require(connection, session_id))
+        rows = connection.execute(
+            f"select {COLUMNS} from turns where {condition} and sequence > ? order by sequence",
+            (*values, after_sequence),
+        )
+        return [as_turn(row) for row in rows]
+
+
+def cut(
+    source: Source,
+    session_id: str,
+    *,
+    upto_sequence: int,
+    summary: str,
+    reason: str,
+    at: str,
+    generation: int | None = None,
+) -> CutRow:
+    """Cut the window after a turn and put a summary in its place, as one event.
+
+    A worker that prepared the summary passes the erasure `generation` it started from.
+    """
+    with writing(source) as connection:
+        erasure.require(connection, generation)
+        session = lineage.require(connection, session_id)
+        event = events.append(
+            connection,
+            "prefix_break",
+            subject=session_id,
+            session_id=session_id,
+            at=at,
+            body={"reason": reason, "upto_sequence": upto_sequence, "summary": storable(summary)},
+        )
+        row = connection.execute(
+            "insert into cuts (session_id, sequence, upto_sequence, summary, digest, reason, at) "
+            "values (?, ?, ?, ?, ?, ?, ?) returning id",
+            (session, event.sequence, upto_sequence, summary, event.digest, reason, event.at),
+        ).fetchone()
+        return CutRow(f"k{row[0]}", upto_sequence, summary, event.digest, reason, event.at)
+
+
+def latest_cut(source: Source, session_id: str) -> CutRow | None:
+    """The cut in force: the session's own last one, or one its ancestors made before the fork."""
+    with reading(source) as connection:
+        made_before = lineage.EVERYTHING
+        for session, last in lineage.segments(connection, lineage.require(connection, session_id)):
+            row = connection.execute(
+                "select id, upto_sequence, summary, digest, reason, at, erased from cuts "
+                "where session_id = ? and upto_sequence <= ? and sequence < ? "
+                "order by sequence desc limit 1",
+                (session, last, made_before),
+            ).fetchone()
+            if row is not None:
+                return CutRow(f"k{row[0]}", row[1], _text(row[2], row[6]), row[3], row[4], row[5])
+            started: int = connection.execute(
+                "select sequence from sessions where id = ?", (session,)
+            ).fetchone()[0]
+            made_before = min(made_before, started)
+    return None
+
+
+def prefix_breaks(source: Source, session_id: str) -> list[PrefixBreak]:
+    """What may have changed the prefix since the session began, profile-wide events included."""
+    with reading(source) as connection:
+        session = lineage.require(connection, session_id)
+        started: int = connection.execute(
+            "select sequence from sessions where id = ?", (session,)
+        ).fetchone()[0]
+        rows = connection.execute(
+            "select e.sequence, e.session_id, e.subject, "
+            "coalesce(json_extract(p.body, '$.reason'), (select reason from cuts c "
+            "where c.sequence = e.sequence), 'forgotten'), e.at "
+            "from events e left join payloads p using (sequence) "
+            "where e.kind = 'prefix_break' and e.sequence > ? "
+            "and (e.session_id = ? or e.session_id is null) order by e.sequence",
+            (started, session),
+        )
+        return [
+            PrefixBreak(row[0], optional_id("s", row[1]), row[2], row[3], row[4]) for row in rows
+        ]
+
+
+def as_turn(row: Sequence[Any]) -> TurnRow:
+    """A row of `COLUMNS` as it is shown."""
+    reply: str | None = row[6]
+    return TurnRow(
+        id=f"t{row[0]}",
+        session_id=f"s{row[1]}",
+        sequence=row[2],
+        use_case=row[3],
+        at=row[4],
+        user=_text(row[5], row[7]),
+        reply=None if reply is None else _text(reply, row[8]),
+        stopped=bool(row[9]),
+        record_id=optional_id("c", row[10]),
+        model=row[11],
+        digest=row[12],
+        external_ids=tuple(json.loads(row[13])),
+        erased=bool(row[7] or row[8]),
+    )
+
+
+def _begin(
+    connection: Connection, session_id: str, text: str, use_case: str, at: str, external_id: str
+) -> TurnRow:
+    session = lineage.require(connection, session_id)
+    turn = _next_id(connection)
+    event = events.append(
+        connection,
+        "turn_began",
+        subject=f"t{turn}",
+        session_id=session_id,
+        at=at,
+        body={"text": storable(text), "use_case": use_case, "external_id": external_id},
+    )
+    connection.execute(
+        "insert into turns (id, session_id, sequence, use_case, at, user, digest, external_ids) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            turn,
+            session,
+            event.sequence,
+            use_case,
+            event.at,
+            text,
+            event.digest,
+            _external([external_id]),
+        ),
+    )
+    _used(connection, session_id, event.at)
+    return get(connection, f"t{turn}")
+
+
+def _next_id(connection: Connection) -> int:
+    # The event names the turn and the turn the event; AUTOINCREMENT's own counter breaks the tie.
+    row = connection.execute("select seq from sqlite_sequence where name = 'turns'").fetchone()
+    return (row[0] if row else 0) + 1
+
+
+def _used(connection: Connection, session_id: str, at: str) -> None:
+    connection.execute(
+        "update sessions set last_at = max(last_at, ?) where id = ?",
+        (instant(at), number(session_id, "s")),
+    )
+
+
+def _external(ids: Sequence[str]) -> str:
+    return json.dumps([id for id in ids if id])
+
+
+def _text(text: str, erased: int) -> str:
+    return FORGOTTEN if erased else text
