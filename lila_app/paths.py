@@ -90,6 +90,18 @@ class Home:
             )
         return self.profiles_dir / f"{name}.db"
 
+    def listing(self, profile: str) -> dict[str, str]:
+        """Every place by name, for `lila paths`; whether or not it exists yet."""
+        places = {
+            "settings": self.settings_file,
+            "persona": self.persona_file,
+            "policies": self.policies_dir,
+            "store": self.profile_db(profile),
+            "models": self.models_dir,
+            "log": self.log_file,
+        }
+        return {name: str(place) for name, place in places.items()}
+
     def create(self) -> None:
         """Make the folders that are missing, each 0700; existing ones are left as they are."""
         for folder in (

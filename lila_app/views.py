@@ -195,12 +195,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `lila doctor`; `ok` False carries a `hint` that says what to do."""
+    """One line of `lila doctor`; `ok` False carries a `hint` that says what to do.
+
+    What is not `needed` (sound, a keyring) may be missing without anything being wrong.
+    """
 
     name: str
     ok: bool
     detail: str
-    hint: str
+    hint: str = ""
+    needed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,78 @@
+"""`lila db`: the store as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lila_app.cli import options
+from lila_app.cli.groups import NounGroup
+from lila_app.cli.opening import home, opened, profile
+from lila_app.cli.output import answer, document, table
+from lila_app.errors import DamagedStoreError
+
+
+@click.group(cls=NounGroup, default="check", default_if_no_args=True)
+def db() -> None:
+    """Check, back up and restore the store."""
+
+
+@db.command()
+@options.as_json
+def check(as_json: bool) -> None:
+    """Check the event chain, foreign keys, and search rows against their tables."""
+    with opened() as lila:
+        report = lila.db.check()
+    if as_json:
+        document(problems=report.problems, counts=dict(report.counts), pending=report.pending)
+    else:
+        for problem in report.problems:
+            answer(f"{problem.kind}: {problem.where}: {problem.detail}")
+        table(("rows", "table"), [(count, name) for name, count in report.counts])
+        if report.pending:
+            answer(f"{report.pending} vectors are still to be computed")
+    if report.problems:
+        raise DamagedStoreError(
+            f"the check found {len(report.problems)} problems",
+            hint="restore a backup with `lila db restore FILE`",
+        )
+    if not as_json:
+        answer("clean")
+
+
+@db.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@options.as_json
+def backup(file: Path, as_json: bool) -> None:
+    """Write a whole copy of the store to FILE, also while LILA is in use."""
+    with opened() as lila:
+        lila.db.backup(file)
+    if as_json:
+        document(path=file)
+    else:
+        answer(str(file))
+
+
+@db.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@options.as_json
+def restore(file: Path, as_json: bool) -> None:
+    """Put the store in FILE in place of the present one, which is kept beside it."""
+    with opened() as lila:
+        lila.db.restore(file)
+    if as_json:
+        document(restored=file)
+    else:
+        answer(f"restored {file}")
+
+
+@db.command()
+@options.as_json
+def path(as_json: bool) -> None:
+    """Show the store's file."""
+    store = home().profile_db(profile())
+    if as_json:
+        document(path=store)
+    else:
+        answer(str(store))

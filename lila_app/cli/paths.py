@@ -1,0 +1,20 @@
+"""`lila paths`: where everything lives."""
+
+from __future__ import annotations
+
+import click
+
+from lila_app.cli import options
+from lila_app.cli.opening import home, profile
+from lila_app.cli.output import document, table
+
+
+@click.command()
+@options.as_json
+def paths(as_json: bool) -> None:
+    """Show where everything lives; edit persona.md to say who LILA is for you."""
+    places = home().listing(profile())
+    if as_json:
+        document(paths=places)
+    else:
+        table(("what", "where"), list(places.items()))

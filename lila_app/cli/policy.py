@@ -1,0 +1,55 @@
+"""`lila policy`: the tables that decide what the model sees."""
+
+from __future__ import annotations
+
+import click
+
+from lila_app.cli import options
+from lila_app.cli.groups import NounGroup
+from lila_app.cli.opening import home, opened
+from lila_app.cli.output import answer, document
+from lila_app.paths import shipped
+
+
+@click.group(cls=NounGroup, default="show", default_if_no_args=True)
+def policy() -> None:
+    """Show and check the tables that decide what the model sees."""
+
+
+@policy.command()
+@click.argument("use_case", required=False)
+@options.as_json
+def show(use_case: str | None, as_json: bool) -> None:
+    """Show the policy in force, for one use case or all."""
+    with opened() as lila:
+        found = lila.policy.show(use_case)
+    if as_json:
+        document(policy=found)
+    else:
+        import tomlkit
+
+        answer(tomlkit.dumps(found), newline=False)
+
+
+@policy.command()
+@options.as_json
+def check(as_json: bool) -> None:
+    """Check every table, yours and the shipped ones; a wrong one is named with its key."""
+    with opened() as lila:
+        checked = lila.policy.check()
+    if as_json:
+        document(checked=checked)
+    else:
+        for line in checked:
+            answer(str(line))
+
+
+@policy.command()
+@options.as_json
+def path(as_json: bool) -> None:
+    """Show the folder for your own tables, and the one with those they replace."""
+    own, original = home().policies_dir, shipped("policies")
+    if as_json:
+        document(own=own, shipped=original)
+    else:
+        answer(f"{own}\n{original}")

@@ -1,0 +1,204 @@
+"""What this machine has and lacks, each with what to do about it; nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import cast
+
+from lila_app.errors import LilaError
+from lila_app.paths import Home
+from lila_app.views import Check
+
+_SERVERS = (("Ollama", 11434), ("llama-server", 8080), ("LM Studio", 1234), ("vLLM", 8000))
+"""Model servers with the port each listens on unless told otherwise (their docs, 2026-11)."""
+
+_PROBE_SECONDS = 0.5
+_SPACE_TIGHT = 500_000_000
+"""Bytes: the embedded model is 98 MB, and forgetting writes the store a second time."""
+
+
+def examine(home: Home, known: tuple[Check, ...] = ()) -> tuple[Check, ...]:
+    """Check the machine around `home`; `known` are the checks of whoever has the store open."""
+    return (
+        _python(),
+        _writable(home),
+        _private(home),
+        _settings(home),
+        *known,
+        _space(home),
+        _servers(),
+        _sound(),
+        _terminal(),
+        _keyring(),
+    )
+
+
+def _python() -> Check:
+    return Check("python", sys.version_info >= (3, 11), platform.python_version())
+
+
+def _writable(home: Home) -> Check:
+    folder = _existing(home.data_dir)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Check(
+            "home",
+            ok=False,
+            detail=f"{folder} cannot be written: {error.strerror}",
+            hint="make it writable for you, or point LILA_HOME at a folder that is",
+        )
+    return Check("home", ok=True, detail=str(home.root or home.data_dir))
+
+
+def _private(home: Home) -> Check:
+    folders = [home.config_dir, home.data_dir, home.state_dir]
+    loose = [folder for folder in folders if folder.is_dir() and folder.stat().st_mode & 0o077]
+    if loose and os.name == "posix":
+        listed = " ".join(f"'{folder}'" for folder in loose)
+        return Check(
+            "privacy",
+            ok=False,
+            detail=f"others on this machine can look into {listed}",
+            hint=f"chmod 700 {listed}",
+            needed=False,
+        )
+    return Check("privacy", ok=True, detail="LILA's folders are yours alone")
+
+
+def _settings(home: Home) -> Check:
+    from lila_app import settings
+
+    try:
+        chosen = settings.load(home)
+    except LilaError as error:
+        return Check("settings", ok=False, detail=error.message, hint=error.hint)
+    return Check("settings", ok=True, detail=f"time zone {chosen.zone.key}")
+
+
+def _space(home: Home) -> Check:
+    free = shutil.disk_usage(_existing(home.data_dir)).free
+    detail = f"{free / 1e9:.1f} GB free"
+    if free < _SPACE_TIGHT:
+        return Check("disk", ok=False, detail=detail, hint="free some space; 0.5 GB is plenty")
+    return Check("disk", ok=True, detail=detail)
+
+
+def _servers() -> Check:
+    ports = [port for _, port in _SERVERS]
+    with ThreadPoolExecutor(len(ports)) as pool:
+        served = list(pool.map(_models_at, ports))
+    found = [
+        f"{name} at http://127.0.0.1:{port}/v1 with {', '.join(models) or 'no model'}"
+        for (name, port), models in zip(_SERVERS, served, strict=True)
+        if models is not None
+    ]
+    if not found:
+        return Check("servers", ok=True, detail="no other model server runs on this machine")
+    return Check(
+        "servers",
+        ok=True,
+        detail="; ".join(found),
+        hint="`lila models list` names them; `lila models default NAME` lets one answer",
+    )
+
+
+def _models_at(port: int) -> list[str] | None:
+    """Names of the models an OpenAI-compatible server on loopback serves, None if none is there."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=_PROBE_SECONDS)
+    try:
+        connection.request("GET", "/v1/models")
+        body: object = json.loads(connection.getresponse().read(1_000_000))
+    except (OSError, HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    data = cast("dict[str, object]", body).get("data") if isinstance(body, dict) else None
+    if not isinstance(data, list):
+        return None
+    rows = [
+        cast("dict[str, object]", row)
+        for row in cast("list[object]", data)
+        if isinstance(row, dict)
+    ]
+    return [str(row["id"]) for row in rows if "id" in row]
+
+
+def _sound() -> Check:
+    from ctypes.util import find_library
+
+    # On macOS and Windows the audio package brings the library along.
+    if sys.platform in ("darwin", "win32") or find_library("portaudio"):
+        return Check("sound", ok=True, detail="PortAudio is here", needed=False)
+    return Check(
+        "sound",
+        ok=False,
+        detail="PortAudio is missing; speaking with LILA needs it, chat does not",
+        hint="on Debian and Ubuntu: sudo apt install libportaudio2",
+        needed=False,
+    )
+
+
+def _terminal() -> Check:
+    if not sys.stdout.isatty():
+        return Check("terminal", ok=True, detail="none: output goes to a file or a pipe")
+    size = shutil.get_terminal_size()
+    detail = f"{os.environ.get('TERM', 'unnamed')}, {size.columns}x{size.lines}"
+    if os.environ.get("TERM") in (None, "", "dumb"):
+        return Check(
+            "terminal",
+            ok=False,
+            detail=f"{detail}: it cannot draw a full screen",
+            hint="use `lila chat --plain`",
+            needed=False,
+        )
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    if encoding != "utf8":
+        return Check(
+            "terminal",
+            ok=False,
+            detail=f"{detail}, {sys.stdout.encoding}: many letters cannot be shown",
+            hint="set a UTF-8 locale, such as LANG=C.UTF-8",
+            needed=False,
+        )
+    return Check("terminal", ok=True, detail=detail)
+
+
+def _keyring() -> Check:
+    try:
+        import keyring
+
+        backend = keyring.get_keyring()
+        usable = backend.priority > 0
+    # Whatever a broken backend raises while it loads, it is one link in a chain, never required.
+    except Exception as error:
+        return _no_keyring(type(error).__name__)
+    if not usable:
+        return _no_keyring("none is set up")
+    return Check("keyring", ok=True, detail=backend.name, needed=False)
+
+
+def _no_keyring(reason: str) -> Check:
+    return Check(
+        "keyring",
+        ok=False,
+        detail=f"no system keyring ({reason})",
+        hint="keys of online models can come from environment variables instead",
+        needed=False,
+    )
+
+
+def _existing(folder: Path) -> Path:
+    """The nearest folder above that is there."""
+    while not folder.is_dir():
+        folder = folder.parent
+    return folder
