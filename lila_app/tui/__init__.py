@@ -1,0 +1,34 @@
+"""The terminal front-end. Import it only to open the chat: it loads Textual."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from lila_app.tui.facade import Assistant
+
+__all__ = ["Assistant", "run"]
+
+
+def run(
+    lila: Assistant,
+    *,
+    session: str | None = None,
+    model: str | None = None,
+    zone: tzinfo | None = None,
+) -> int:
+    """Open the chat and return when the person leaves; the exit code is 0 unless the app broke.
+
+    `session` is the id of the conversation to open, None begins a new one; `model` answers instead
+    of the default; times are shown in `zone` (None: the machine's own).
+    """
+    import logging
+
+    from lila_app.tui.app import LilaApp
+    from lila_app.tui.native_output import quiet_native_stderr
+
+    # Python prints warnings of loggers nobody listens to on stderr, which is the screen here.
+    logging.getLogger("lila_app").addHandler(logging.NullHandler())
+    app = LilaApp(lila, session=session, model=model, zone=zone)
+    with quiet_native_stderr():
+        app.run()
+    return app.return_code or 0

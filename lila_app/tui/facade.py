@@ -1,0 +1,126 @@
+"""What the terminal front-end needs of the assistant, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from lila_app.events import TurnEvent
+from lila_app.views import (
+    ForgetReport,
+    ModelInfo,
+    Progress,
+    SessionDetail,
+    SessionInfo,
+    TurnHit,
+)
+
+
+class Folders(Protocol):
+    """Where LILA keeps what is not content of the store."""
+
+    @property
+    def state_dir(self) -> Path:
+        """The folder for drafts."""
+        ...
+
+
+class Sessions(Protocol):
+    """Conversations. Every call blocks and raises `LilaError`."""
+
+    def list(self, limit: int = 50) -> Sequence[SessionInfo]:
+        """The latest sessions, newest first."""
+        ...
+
+    def show(self, id: str) -> SessionDetail:
+        """One session with its turns."""
+        ...
+
+    def fork(self, id: str) -> SessionInfo:
+        """A new session that begins as a copy of this one."""
+        ...
+
+    def rename(self, id: str, title: str) -> SessionInfo:
+        """Give a session another title."""
+        ...
+
+    def delete(self, id: str) -> ForgetReport:
+        """Erase a session with everything that was said in it."""
+        ...
+
+    def search(self, query: str) -> Sequence[TurnHit]:
+        """Past turns that match, best first."""
+        ...
+
+
+class Contexts(Protocol):
+    """Context records. Every call blocks and raises `LilaError`."""
+
+    def show(self, id: str = "last", session: str | None = None) -> Mapping[str, object]:
+        """One record; `last` with a session is that session's latest."""
+        ...
+
+
+class Models(Protocol):
+    """Models. Every call blocks and raises `LilaError`."""
+
+    def list(self) -> Sequence[ModelInfo]:
+        """Every model LILA can talk to."""
+        ...
+
+    def pull(self, name: str, progress: Progress) -> object:
+        """Fetch the weights of a model."""
+        ...
+
+    def set_default(self, name: str) -> object:
+        """Let this model answer from now on."""
+        ...
+
+    def fetch_notice(self) -> str | None:
+        """What will be fetched and from where, when the default model's weights are missing."""
+        ...
+
+
+class Assistant(Protocol):
+    """The assistant as the terminal front-end sees it."""
+
+    @property
+    def profile(self) -> str:
+        """The name of the open profile."""
+        ...
+
+    @property
+    def home(self) -> Folders:
+        """LILA's folders."""
+        ...
+
+    @property
+    def sessions(self) -> Sessions:
+        """Conversations."""
+        ...
+
+    @property
+    def contexts(self) -> Contexts:
+        """Context records."""
+        ...
+
+    @property
+    def models(self) -> Models:
+        """Models."""
+        ...
+
+    def turn(
+        self,
+        text: str,
+        *,
+        use_case: str = "chat",
+        session: str | None = None,
+        model: str | None = None,
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Say something; closing the generator stops the reply and keeps what is there."""
+        ...
+
+    def warm(self, use_case: str = "chat") -> object:
+        """Load the model and its stable prefix in the background."""
+        ...

@@ -1,0 +1,72 @@
+"""The way of a message from the prompt to the store: waiting, under way, accepted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from lila_app.errors import LilaError
+from lila_app.tui.drafts import Draft, DraftFile
+
+
+class Outbox:
+    """Messages not yet accepted, in order, with the text in the prompt, mirrored to disk.
+
+    Changes are remembered at once and written by one task at a time, the latest state only.
+    `on_problem` is told once when they cannot be written.
+    """
+
+    def __init__(self, on_problem: Callable[[LilaError], None]) -> None:
+        self._file: DraftFile | None = None
+        self._on_problem = on_problem
+        self._told = False
+        self._waiting: list[str] = []
+        self._text = ""
+        self._writing = asyncio.Lock()
+
+    def keep_in(self, file: DraftFile | None) -> None:
+        """Mirror to `file` from now on."""
+        self._file = file
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Messages sent and not accepted, the one under way first."""
+        return tuple(self._waiting)
+
+    def type(self, text: str) -> None:
+        """The prompt now holds `text`."""
+        self._text = text
+
+    def submit(self, text: str) -> None:
+        """The person sent `text`; the prompt is empty again."""
+        self._waiting.append(text)
+        self._text = ""
+
+    def accepted(self) -> None:
+        """The store has the first waiting message."""
+        if self._waiting:
+            self._waiting.pop(0)
+
+    def take_back(self) -> str:
+        """Everything that waits as one text for the prompt; nothing waits any more."""
+        text = Draft(tuple(self._waiting)).joined
+        self._waiting.clear()
+        return text
+
+    async def keep(self) -> None:
+        """Write what there is now; returns when it is on disk."""
+        if self._file is None:
+            return
+        async with self._writing:
+            draft = Draft(tuple(self._waiting), self._text)
+            try:
+                await asyncio.to_thread(self._file.save, draft)
+            except LilaError as error:
+                if not self._told:
+                    self._told = True
+                    self._on_problem(error)
+
+    def close(self) -> None:
+        """Let go of the file; what was kept stays for the next start."""
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,178 @@
+"""One conversation as the screen sees it: which session, what state, what the last turn cost.
+
+It knows nothing of widgets. Facade calls that block go through a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lila_app.errors import LilaError
+from lila_app.events import Done, Started, TurnEvent
+from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
+from lila_app.tui.facade import Assistant
+from lila_app.tui.plain import one_line
+from lila_app.tui.record_view import RecordView, read_record
+from lila_app.views import SessionDetail
+
+TITLE_LENGTH = 60
+
+
+class Phase(StrEnum):
+    """What LILA is doing, in the words of the status line."""
+
+    READY = "ready"
+    FETCHING = "fetching model"
+    LOADING = "loading model"
+    READING = "reading"
+    THINKING = "thinking"
+    ANSWERING = "answering"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the status line says; tokens are None until a turn has told them."""
+
+    phase: Phase = Phase.READY
+    model: str = ""
+    used: int | None = None
+    limit: int | None = None
+    prompt: int | None = None
+    cached: int | None = None
+
+
+class SessionModel:
+    """The open conversation; `session_id` is None until its first message is accepted.
+
+    `chosen` is the model asked for on the command line, None for the person's default.
+    """
+
+    def __init__(self, lila: Assistant, model: str | None = None) -> None:
+        self._lila = lila
+        self.chosen = model
+        self.session_id: str | None = None
+        self.title = ""
+        self.status = Status()
+        self.record: RecordView | None = None
+        self.turn_active = False
+        self._record_id: str | None = None
+        self._preparing: Phase | None = None
+
+    # -- which session --------------------------------------------------------------------
+
+    def start_new(self) -> None:
+        """Leave the session; the next message begins another."""
+        self.session_id = None
+        self.title = ""
+        self.record = None
+        self._record_id = None
+        self.status = Status(model=self.status.model)
+
+    async def open(self, session_id: str) -> SessionDetail:
+        """Go to an existing session; raises `LilaError` and stays where it was if it cannot."""
+        detail = await asyncio.to_thread(self._lila.sessions.show, session_id)
+        self.start_new()
+        self.session_id = detail.info.id
+        self.title = detail.info.title
+        if not self.title and detail.turns:
+            self.title = one_line(detail.turns[0].user, TITLE_LENGTH)
+        recorded = [turn.record_id for turn in detail.turns if turn.record_id]
+        self._record_id = recorded[-1] if recorded else None
+        await self.refresh_record()
+        return detail
+
+    # -- a turn ---------------------------------------------------------------------------
+
+    def begin(self, text: str) -> AsyncGenerator[TurnEvent, None]:
+        """Say `text`; hand each event to `observe`, and close the generator to stop."""
+        phase = self._preparing or Phase.READING
+        self.status = replace(self.status, phase=phase, prompt=None, cached=None)
+        self._record_id = None
+        self.turn_active = True
+        if not self.title:
+            self.title = one_line(text, TITLE_LENGTH)
+        return self._lila.turn(text, use_case="chat", session=self.session_id, model=self.chosen)
+
+    def observe(self, event: TurnEvent) -> None:
+        """Follow one event of the turn."""
+        match event:
+            case Started():
+                self.session_id = event.session_id
+            case TextDelta():
+                self.enter(Phase.ANSWERING)
+            case ThinkingDelta():
+                self.enter(Phase.THINKING)
+            case Usage():
+                self.status = replace(self.status, prompt=event.total, cached=event.read)
+            case Done():
+                self.session_id = event.session_id
+                self._record_id = event.record_id
+                self.status = replace(self.status, model=event.model or self.status.model)
+                self.enter(Phase.STOPPED if event.stopped else Phase.READY)
+            case _:
+                pass
+
+    def enter(self, phase: Phase) -> None:
+        """Change the phase; a turn that is being stopped stays so until it has ended."""
+        if self.status.phase is not Phase.STOPPING:
+            self.status = replace(self.status, phase=phase)
+
+    def stopped(self) -> None:
+        """The person ended the turn."""
+        self.status = replace(self.status, phase=Phase.STOPPED)
+
+    def end_turn(self) -> None:
+        """Nothing of the turn goes on any more."""
+        self.turn_active = False
+        if self.status.phase is Phase.STOPPING:
+            self.stopped()
+
+    def failed(self) -> None:
+        """The turn ended in an error."""
+        self.status = replace(self.status, phase=Phase.FAILED)
+
+    async def refresh_record(self) -> None:
+        """Read the context record of the last turn; what cannot be read is simply not shown."""
+        if self.session_id is None:
+            return
+        try:
+            record = await asyncio.to_thread(self._show_record)
+        except LilaError:
+            return
+        self.record = read_record(record)
+        self.status = replace(self.status, used=self.record.used, limit=self.record.limit)
+
+    def _show_record(self) -> Mapping[str, object]:
+        if self._record_id is not None:
+            return self._lila.contexts.show(self._record_id)
+        return self._lila.contexts.show("last", session=self.session_id)
+
+    # -- the model ------------------------------------------------------------------------
+
+    def prepare(self, phase: Phase | None) -> None:
+        """The model is being fetched or loaded (a phase), or is there (None)."""
+        before, self._preparing = self._preparing, phase
+        if phase is not None:
+            self.enter(phase)
+        elif self.status.phase is before:
+            self.enter(Phase.READING if self.turn_active else Phase.READY)
+
+    async def find_model(self) -> None:
+        """Learn the name of the model that will answer; nothing when that cannot be told."""
+        try:
+            models = await asyncio.to_thread(self._lila.models.list)
+        except LilaError:
+            return
+        default = next((model.name for model in models if model.default), "")
+        name = self.chosen or default
+        self.status = replace(self.status, model=name)
+
+    async def warm(self) -> None:
+        """Load the model and its stable prefix; raises `LilaError`."""
+        await asyncio.to_thread(self._lila.warm, "chat")
