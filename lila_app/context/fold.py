@@ -55,6 +55,24 @@ def fold(previous: str, exchanges: Sequence[Exchange], ceiling: int, count: Coun
     return "\n".join(unique[i] for i in sorted(kept))
 
 
+def condense(text: str, ceiling: int, count: Counter) -> str:
+    """The sentences of a text that carry most, in order, in at most `ceiling` tokens.
+
+    It looks at the text alone, never at a query, so a shortened item keeps its bytes. Empty when
+    no sentence fits.
+    """
+    sentences = _sentences(text)
+    ranked = sorted(range(len(sentences)), key=lambda i: (-_weight(sentences[i]), i))
+    kept: list[int] = []
+    left = ceiling
+    for index in ranked:
+        size = count(sentences[index] + "\n")
+        if size <= left:
+            kept.append(index)
+            left -= size
+    return " ".join(sentences[i] for i in sorted(kept))
+
+
 def _sentences(text: str) -> list[str]:
     found = (" ".join(part.split()) for part in _SENTENCE.split(text))
     return [s if len(s) <= _LONGEST else s[: _LONGEST - 1] + "…" for s in found if len(s) > 2]

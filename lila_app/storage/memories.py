@@ -112,6 +112,13 @@ def list_memories(
     return [_memory(row) for row in reversed(rows)]
 
 
+def list_pinned(source: Source) -> list[MemoryRow]:
+    """Pinned memories of any kind, by id."""
+    with reading(source) as connection:
+        rows = connection.execute(f"select {_COLUMNS} from memories where pinned = 1 order by id")
+        return [_memory(row) for row in rows]
+
+
 def supersede(source: Source, old: str, new: str, *, at: str) -> MemoryRow:
     """Say that `new` took the place of `old`; the old one stays and is offered as superseded."""
     with writing(source) as connection:

@@ -1,0 +1,29 @@
+"""LILA: a local-first assistant for one person that can say what its model saw, and what not.
+
+    import lila_app
+    with lila_app.open() as lila:
+        print(lila.preview("What should I feed my pet?").text)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lila_app.assistant import Lila
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "open"]
+
+
+def open(home: Path | str | None = None, profile: str = "default") -> Lila:
+    """Open the assistant of one profile; a context manager. Raises LilaError.
+
+    `home` is where everything lives; None takes LILA_HOME, else the platform's folders.
+    """
+    from lila_app.assistant import open_lila
+
+    return open_lila(home, profile)

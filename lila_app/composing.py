@@ -1,0 +1,186 @@
+"""From a message to a specification and its assembled context: gathers, then assembles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from lila_app import moments
+from lila_app.context import (
+    Context,
+    Policy,
+    Specification,
+    assemble,
+    layer_query,
+    policy_hash,
+)
+from lila_app.context.items import ModelLimits
+from lila_app.context.policy import UseCase
+from lila_app.embedding.tokens import TOKENIZER
+from lila_app.errors import UsageError
+from lila_app.layers.gather import gather
+from lila_app.layers.port import Question
+from lila_app.policies import Declared
+from lila_app.resources import Resources
+from lila_app.storage import memories, sessions, state, turns
+
+MOST_CHARACTERS = 1_000_000
+"""Longest message looked at; beyond it no budget could hold it, and counting it takes seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One message to be answered (or previewed).
+
+    `before_sequence` is the event of the turn itself, so that it is not its own history; None for
+    a preview. With `deadline` the use case's deadline holds, without it every layer is waited for.
+    """
+
+    text: str
+    use_case: str
+    session_id: str | None
+    now: datetime
+    limits: ModelLimits
+    budget: int | None
+    before_sequence: int | None
+    deadline: bool
+
+
+def use_case(policy: Policy, name: str) -> UseCase:
+    """The row of the table, or a UsageError that lists the rows there are."""
+    row = policy.use_case(name)
+    if row is None:
+        known = ", ".join(row.name for row in policy.use_cases)
+        raise UsageError(f"there is no use case {name!r}", hint=f"use one of: {known}")
+    return row
+
+
+def usable(text: str) -> str:
+    """The message, if it can be one. Raises UsageError."""
+    if not text.strip():
+        raise UsageError("the message is empty", hint="say something")
+    if len(text) > MOST_CHARACTERS:
+        raise UsageError(
+            f"the message has {len(text):,} characters and at most {MOST_CHARACTERS:,} can be read",
+            hint="put long material in with `lila ingest FILE` and ask about it",
+        )
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Epoch:
+    number: int
+    pack: tuple[str, ...] | None
+
+
+def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
+    """Gather the candidates and freeze every input. Only `write` may begin a new epoch."""
+    declared = resources.declared
+    row = use_case(declared.policy, ask.use_case)
+    epoch = _epoch(resources, declared, ask, write)
+    query = _query(resources, declared.policy, ask)
+    question = Question(
+        text=query,
+        vector=resources.embed_query(query) if _searches(row) else _no_vector,
+        session_id=ask.session_id,
+        before_sequence=ask.before_sequence,
+        pack=epoch.pack,
+        now=moments.stored(ask.now),
+        policy=declared.policy,
+    )
+    gathered = gather(
+        resources.layers,
+        question,
+        row,
+        resources.pool,
+        deadline_ms=row.deadline_ms if ask.deadline else None,
+    )
+    zone = resources.settings.zone
+    return Specification(
+        record_id="preview",
+        session_id=ask.session_id,
+        profile=resources.profile,
+        use_case=ask.use_case,
+        epoch=epoch.number,
+        now=moments.shown(ask.now, zone),
+        zone=zone.key,
+        turn=ask.text,
+        policy=declared.policy,
+        limits=ask.limits,
+        answers=gathered.answers,
+        summary=(
+            resources.conversation.summary(ask.session_id)
+            if row.layer("conversation").ratio
+            else None
+        ),
+        deadline=gathered.deadline,
+        tokenizer=TOKENIZER,
+        code_version=resources.code_version,
+        budget=ask.budget,
+        # A persona says who LILA is in a conversation; a briefing or a spoken sentence has a form.
+        persona=declared.persona if row.identity == "identity" else None,
+    )
+
+
+def compose(resources: Resources, specification: Specification) -> Context:
+    """Assemble under the declared counter."""
+    return assemble(specification, resources.count)
+
+
+def tighter(specification: Specification, record_id: str, limit: int) -> Specification:
+    """The same candidates under lower limits, linked to the record that was too large."""
+    limits = replace(specification.limits, context_budget=limit)
+    return replace(specification, limits=limits, parent_record_id=record_id)
+
+
+def _no_vector() -> object:
+    raise RuntimeError("a use case without memory and rag does not search")
+
+
+def _searches(row: UseCase) -> bool:
+    return bool(row.layer("memory").ratio or row.layer("rag").ratio)
+
+
+def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
+    previous = ""
+    if ask.session_id is not None:
+        rows = turns.window(resources.store, ask.session_id)
+        earlier = [
+            row for row in rows if ask.before_sequence is None or row.sequence < ask.before_sequence
+        ]
+        previous = earlier[-1].user if earlier and not earlier[-1].erased else ""
+    goals = [goal.text for goal in state.list_goals(resources.store, ask.session_id)]
+    return layer_query(ask.text, previous, goals, policy.query)
+
+
+def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _Epoch:
+    if ask.session_id is None:
+        return _Epoch(0, None)
+    fingerprint = _fingerprint(declared, ask.limits)
+    if write:
+        core = memories.list_memories(resources.store, kind="core")
+        row = sessions.enter_epoch(
+            resources.store,
+            ask.session_id,
+            fingerprint,
+            body={"pack": [memory.id for memory in core]},
+            at=moments.stored(ask.now),
+        )
+        return _Epoch(row.number, _pack(row))
+    current = sessions.current_epoch(resources.store, ask.session_id)
+    if current is not None and current.fingerprint == fingerprint:
+        return _Epoch(current.number, _pack(current))
+    return _Epoch(current.number + 1 if current else 1, None)
+
+
+def _pack(row: sessions.EpochRow) -> tuple[str, ...]:
+    pack = row.body.get("pack", [])
+    return tuple(str(id) for id in pack) if isinstance(pack, list) else ()
+
+
+def _fingerprint(declared: Declared, limits: ModelLimits) -> str:
+    """What is frozen within an epoch: limits, policy (with its tools) and persona."""
+    frozen = [asdict(limits), policy_hash(declared.policy), declared.persona]
+    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()

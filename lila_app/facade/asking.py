@@ -1,0 +1,20 @@
+"""A question to the search alone, outside any turn."""
+
+from __future__ import annotations
+
+from lila_app import moments
+from lila_app.layers.port import Question
+from lila_app.resources import Resources
+
+
+def plain_question(resources: Resources, query: str) -> Question:
+    """What the layers' search is asked when a person searches by hand."""
+    return Question(
+        text=query,
+        vector=resources.embed_query(query),
+        session_id=None,
+        before_sequence=None,
+        pack=(),
+        now=moments.stored(resources.clock()),
+        policy=resources.policy,
+    )

@@ -1,0 +1,144 @@
+"""`lila.sessions`: conversations, their state, and what comes in from outside."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from lila_app import moments
+from lila_app.composing import use_case, usable
+from lila_app.errors import UsageError
+from lila_app.facade import convert
+from lila_app.facade.asking import plain_question
+from lila_app.resources import Resources
+from lila_app.storage import sessions, state, turns
+from lila_app.views import ForgetReport, NoteInfo, SessionDetail, SessionInfo, TurnHit, TurnInfo
+
+TITLE_CHARACTERS = 60
+
+
+class Sessions:
+    """Sessions of one profile."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._store = resources.store
+
+    def list(self, limit: int = 50) -> tuple[SessionInfo, ...]:
+        """The last used first."""
+        return tuple(convert.session(row) for row in sessions.list_sessions(self._store, limit))
+
+    def latest(self) -> SessionInfo | None:
+        """The session used last."""
+        row = sessions.latest(self._store)
+        return convert.session(row) if row else None
+
+    def show(self, id: str) -> SessionDetail:
+        """A session with all its turns. Raises NotFoundError."""
+        row = sessions.get(self._store, id)
+        return SessionDetail(
+            convert.session(row), tuple(convert.turn(t) for t in turns.window(self._store, id))
+        )
+
+    def create(
+        self, title: str = "", *, use_case: str = "chat", now: datetime | str | None = None
+    ) -> SessionInfo:
+        """Start a session without a turn."""
+        return convert.session(
+            sessions.create(self._store, at=self._at(now), use_case=use_case, title=title)
+        )
+
+    def fork(self, id: str, through_turn: str | None = None) -> SessionInfo:
+        """A new session that shows this one's turns up to and with `through_turn`."""
+        return convert.session(
+            sessions.fork(self._store, id, at=self._at(None), through_turn=through_turn)
+        )
+
+    def rename(self, id: str, title: str) -> SessionInfo:
+        """Give a session another title."""
+        return convert.session(sessions.rename(self._store, id, title, at=self._at(None)))
+
+    def delete(self, id: str) -> ForgetReport:
+        """Forget a session and everything only it shows."""
+        return convert.forgotten(sessions.delete(self._store, id, at=self._at(None)))
+
+    def note(self, text: str, session: str) -> NoteInfo:
+        """Keep a working note in a session; it expires when nobody touches it."""
+        return self._keep(text, session, "note")
+
+    def open(self, text: str, session: str) -> NoteInfo:
+        """Say what is open now in a session (a file, a page, a task)."""
+        return self._keep(text, session, "open")
+
+    def append(
+        self,
+        session: str,
+        role: str,
+        text: str,
+        *,
+        at: datetime | str | None = None,
+        external_id: str = "",
+    ) -> TurnInfo:
+        """Add a message that was said elsewhere; `role` is "user" or "assistant"."""
+        if role not in ("user", "assistant"):
+            raise UsageError(f"{role!r} is not a role", hint="use user or assistant")
+        kind: Literal["user", "assistant"] = "user" if role == "user" else "assistant"
+        row = turns.append_message(
+            self._store, session, kind, usable(text), at=self._at(at), external_id=external_id
+        )
+        self._resources.learn()
+        return convert.turn(row)
+
+    def heard(self, record_id: str, text: str) -> TurnInfo:
+        """Replace a spoken reply by what was really heard of it."""
+        return convert.turn(turns.heard(self._store, record_id, text, at=self._at(None)))
+
+    def summarise(self, session: str) -> str:
+        """Cut the window now if it outgrew its share, and return the summary in force."""
+        resources = self._resources
+        policy = resources.policy
+        row = use_case(policy, sessions.get(self._store, session).use_case)
+        cut = resources.conversation.due_cut(session, policy, row, row.budget)
+        if cut is not None:
+            turns.cut(
+                self._store,
+                session,
+                upto_sequence=cut.upto_sequence,
+                summary=cut.summary,
+                reason="window",
+                at=self._at(None),
+            )
+        summary = resources.conversation.summary(session)
+        return summary.text if summary else ""
+
+    def search(self, query: str, limit: int = 10) -> tuple[TurnHit, ...]:
+        """Turns of all sessions that answer a query, best first."""
+        from lila_app.layers.score import score
+        from lila_app.layers.search import Finder
+
+        resources = self._resources
+        finder = Finder(self._store, resources.embedder.model_id)
+        found = finder.find("turns", plain_question(resources, query), k=limit)
+        rows = {row.id: row for row in turns.by_ids(self._store, [hit.id for hit in found])}
+        return tuple(
+            TurnHit(rows[hit.id].session_id, convert.turn(rows[hit.id]), score(hit.relevance))
+            for hit in found
+            if hit.id in rows
+        )
+
+    def title(self, id: str, text: str) -> None:
+        """Give an untitled session the beginning of its first message as title."""
+        if not sessions.get(self._store, id).title:
+            line = " ".join(text.split())
+            short = line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+            sessions.rename(self._store, id, short, at=self._at(None))
+
+    def _keep(self, text: str, session: str, kind: state.NoteKind) -> NoteInfo:
+        return convert.note(
+            state.add_note(
+                self._store, usable(text), session_id=session, at=self._at(None), kind=kind
+            )
+        )
+
+    def _at(self, now: datetime | str | None) -> str:
+        return moments.stored(moments.resolve(now, self._resources.clock))

@@ -1,0 +1,55 @@
+"""The fixed forms an item may take: in full, and condensed to half and a quarter."""
+
+from __future__ import annotations
+
+from lila_app.context.fold import condense
+from lila_app.context.items import Counter, Variant, exchange, recalled
+
+WORTH_SHORTENING = 60
+"""Below this many tokens a shorter form saves too little to lose a sentence for."""
+
+STUB_CHARACTERS = 160
+"""What is left of each side of a turn that fits in no other form."""
+
+
+def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
+    """`head` (time, source) and a text, in full and, where it is long, in half and a quarter."""
+    full = recalled("full", f"{head}{text}", count)
+    if full.tokens <= WORTH_SHORTENING:
+        return (full,)
+    forms = [full]
+    overhead = count(head)
+    for name, share in (("half", 2), ("quarter", 4)):
+        short = condense(text, full.tokens // share - overhead, count)
+        if short:
+            form = recalled(name, f"{head}{short}", count)
+            if form.tokens < forms[-1].tokens:
+                forms.append(form)
+    return tuple(forms)
+
+
+def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
+    """A turn of the window in full, and, where it is long, in half, in a quarter and as a stub.
+
+    The stub always exists for a long turn, so that even a pasted book leaves a trace.
+    """
+    full = exchange("full", user, reply, count)
+    if full.tokens <= WORTH_SHORTENING:
+        return (full,)
+    forms = [full]
+    said, answered = count(user), count(reply)
+    for name, share in (("half", 2), ("quarter", 4)):
+        short_user = condense(user, said // share, count) or _stub(user)
+        short_reply = condense(reply, answered // share, count) or _stub(reply)
+        form = exchange(name, short_user, short_reply, count)
+        if form.tokens < forms[-1].tokens:
+            forms.append(form)
+    stub = exchange("stub", _stub(user), _stub(reply), count)
+    if stub.tokens < forms[-1].tokens:
+        forms.append(stub)
+    return tuple(forms)
+
+
+def _stub(text: str) -> str:
+    line = " ".join(text[: 4 * STUB_CHARACTERS].split())
+    return line if len(line) <= STUB_CHARACTERS else line[:STUB_CHARACTERS].rstrip() + " […]"

@@ -1,0 +1,67 @@
+"""Reading the policy tables and prompts from where they lie; `context.parse` makes sense of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from lila_app.context import Policy, Source, parse_policy
+from lila_app.errors import ConfigError
+from lila_app.paths import Home, shipped
+
+TABLES = ("allocation", "blocks")
+"""The tables a prompt depends on; the person's file of the same name is laid over the shipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The policy in force, the person's persona (None: the shipped one), and the files read."""
+
+    policy: Policy
+    persona: str | None
+    files: tuple[str, ...]
+
+
+def load(home: Home) -> Declared:
+    """Read and parse everything declared. Raises PolicyError or ConfigError naming the file."""
+    sources = {name: _sources(home, name) for name in TABLES}
+    prompts = {
+        path.stem: _read(path) for path in sorted((shipped("assets") / "prompts").glob("*.md"))
+    }
+    policy = parse_policy(sources["allocation"], sources["blocks"], prompts)
+    persona = _read(home.persona_file).strip() if home.persona_file.is_file() else ""
+    files = [source.name for name in TABLES for source in sources[name]]
+    if persona:
+        files.append(str(home.persona_file))
+    return Declared(policy, persona or None, tuple(files))
+
+
+def code_version(version: str) -> str:
+    """The release with a fingerprint of the assembler's source.
+
+    A replay may claim equality only under the very code that made the record, and the release
+    number does not change with every edit.
+    """
+    digest = hashlib.sha256()
+    for path in sorted((Path(__file__).parent / "context").glob("*.py")):
+        digest.update(path.read_bytes())
+    return f"{version}+{digest.hexdigest()[:12]}"
+
+
+def _sources(home: Home, name: str) -> list[Source]:
+    paths = [shipped("policies") / f"{name}.toml", home.policies_dir / f"{name}.toml"]
+    return [Source(str(path), _read(path)) for path in paths if path.is_file()]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path} is not UTF-8 (byte {error.start})", hint="save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", hint="make the file readable for you"
+        ) from error

@@ -1,0 +1,147 @@
+"""What one open LILA holds: its store, and the heavy parts that are loaded when first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lila_app import __version__, policies
+from lila_app.context.items import Counter
+from lila_app.context.policy import Policy
+from lila_app.moments import Clock
+from lila_app.paths import Home, shipped
+from lila_app.settings import Settings
+from lila_app.storage.connection import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lila_app.embedding.port import Embedder
+    from lila_app.graph.mirror import Mirror
+    from lila_app.layers.conversation import ConversationLayer
+    from lila_app.layers.port import Layer
+
+WORKERS = 6
+"""One thread a layer, and one for the query's vector."""
+
+
+class Resources:
+    """Shared by the façades and the turn; created by `lila_app.open`, closed once."""
+
+    def __init__(
+        self,
+        home: Home,
+        profile: str,
+        settings: Settings,
+        store: Store,
+        clock: Clock,
+        embedder: Embedder | None = None,
+    ) -> None:
+        self.home = home
+        self.profile = profile
+        self.settings = settings
+        self.store = store
+        self.clock = clock
+        self._given_embedder = embedder
+        self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
+        self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
+        self._lock = threading.RLock()
+
+    @property
+    def declared(self) -> policies.Declared:
+        """The tables and the persona as they are on disk now; read again on every turn.
+
+        Reading takes a few milliseconds and lets a person edit a table and ask again.
+        """
+        return policies.load(self.home)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self.declared.policy
+
+    @cached_property
+    def code_version(self) -> str:
+        """Release and fingerprint of the assembler."""
+        return policies.code_version(__version__)
+
+    @cached_property
+    def count(self) -> Counter:
+        """The declared token counter, loaded once (0.2 s) and remembering short texts."""
+        from lila_app.embedding.tokens import load_counter, remember
+
+        with self._lock:
+            return remember(load_counter())
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model; its weights are read at the first text."""
+        from lila_app.embedding.minilm import MiniLM
+
+        with self._lock:
+            return self._given_embedder or MiniLM(shipped("assets") / "vocabulary" / "minilm.json")
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """The graph in memory, loaded at the first question to it."""
+        from lila_app.graph.mirror import Mirror
+
+        with self._lock:
+            return Mirror(self.store)
+
+    @cached_property
+    def conversation(self) -> ConversationLayer:
+        """The conversation layer, which also knows when a cut is due."""
+        from lila_app.layers.conversation import ConversationLayer
+
+        return ConversationLayer(self.store, self.count)
+
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """The five layers; the policy orders their answers."""
+        from lila_app.layers.graph import GraphLayer
+        from lila_app.layers.memory import MemoryLayer
+        from lila_app.layers.rag import RagLayer
+        from lila_app.layers.search import Finder
+        from lila_app.layers.session import SessionLayer
+
+        finder = Finder(self.store, self.embedder.model_id)
+        return (
+            SessionLayer(self.store, self.count),
+            self.conversation,
+            MemoryLayer(self.store, finder, self.count),
+            GraphLayer(self.mirror, self.count),
+            RagLayer(self.store, finder, self.count),
+        )
+
+    def embed_query(self, text: str) -> Callable[[], NDArray[np.float32]]:
+        """Start embedding a query; the result is waited for where it is needed."""
+        future: Future[NDArray[np.float32]] = self.pool.submit(
+            lambda: self.embedder.embed([text])[0]
+        )
+        return future.result
+
+    def preload(self) -> None:
+        """Load counter and embedding model in the background, while a person still types."""
+
+        def load() -> None:
+            self.count("")
+            self.embedder.embed(["warm"])
+
+        self.background.submit(load)
+
+    def learn(self) -> None:
+        """Embed what has no vector yet, in the background."""
+        from lila_app.documents.index import embed_pending
+
+        self.background.submit(embed_pending, self.store, self.embedder)
+
+    def close(self) -> None:
+        """Wait for background work, then close the store."""
+        self.background.shutdown(wait=True)
+        self.pool.shutdown(wait=True)
+        self.store.close()
