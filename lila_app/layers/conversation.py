@@ -12,7 +12,7 @@ from lila_app.context.standing import Cut, share, summary_ceiling
 from lila_app.context.window import due, frame
 from lila_app.layers import variants
 from lila_app.layers.port import Question
-from lila_app.storage import turns
+from lila_app.storage import cuts, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.turns import TurnRow
 
@@ -33,7 +33,7 @@ class ConversationLayer:
         """Every turn after the last cut, before the one being answered."""
         if question.session_id is None:
             return ()
-        last = turns.latest_cut(self.store, question.session_id)
+        last = cuts.latest_cut(self.store, question.session_id)
         rows = turns.window(self.store, question.session_id, last.upto_sequence if last else 0)
         before = question.before_sequence
         return tuple(self.item(row) for row in rows if before is None or row.sequence < before)
@@ -55,7 +55,7 @@ class ConversationLayer:
 
     def summary(self, session_id: str | None) -> Summary | None:
         """What earlier cuts left."""
-        last = turns.latest_cut(self.store, session_id) if session_id else None
+        last = cuts.latest_cut(self.store, session_id) if session_id else None
         return Summary(last.upto_sequence, last.summary) if last else None
 
     def due_cut(self, session_id: str, policy: Policy, row: UseCase, limit: int) -> Cut | None:

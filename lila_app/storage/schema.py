@@ -153,7 +153,6 @@ create table cuts (
     sequence integer not null unique references events (sequence),
     upto_sequence integer not null,
     summary text not null,
-    erased integer not null default 0,
     digest text not null,
     reason text not null,
     at text not null

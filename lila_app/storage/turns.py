@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lila_app.errors import NotFoundError, UsageError
-from lila_app.storage import erasure, events, lineage
+from lila_app.storage import events, lineage, vectors
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
 from lila_app.storage.values import instant, number, optional_id, optional_number, storable
@@ -48,29 +48,6 @@ class TurnRow:
     digest: str
     external_ids: tuple[str, ...]
     erased: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CutRow:
-    """The window was cut: turns up to `upto_sequence` are now told by `summary`."""
-
-    id: str
-    upto_sequence: int
-    summary: str
-    digest: str
-    reason: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixBreak:
-    """An event after which the prefix may differ from the one before it."""
-
-    sequence: int
-    session_id: str | None
-    subject: str
-    reason: str
-    at: str
 
 
 def begin(
@@ -219,6 +196,7 @@ def heard(source: Source, record_id: str, text: str, *, at: str) -> TurnRow:
             "update turns set reply = ?, stopped = 1, digest = ? where id = ?",
             (text, events.combine(turn.digest, event.digest), row[0]),
         )
+        vectors.delete_rows(connection, "turns", [row[0]])
         return get(connection, turn.id)
 
 
@@ -261,80 +239,6 @@ def window(source: Source, session_id: str, after_sequence: int = 0) -> list[Tur
             (*values, after_sequence),
         )
         return [as_turn(row) for row in rows]
-
-
-def cut(
-    source: Source,
-    session_id: str,
-    *,
-    upto_sequence: int,
-    summary: str,
-    reason: str,
-    at: str,
-    generation: int | None = None,
-) -> CutRow:
-    """Cut the window after a turn and put a summary in its place, as one event.
-
-    A worker that prepared the summary passes the erasure `generation` it started from.
-    """
-    with writing(source) as connection:
-        erasure.require(connection, generation)
-        session = lineage.require(connection, session_id)
-        event = events.append(
-            connection,
-            "prefix_break",
-            subject=session_id,
-            session_id=session_id,
-            at=at,
-            body={"reason": reason, "upto_sequence": upto_sequence, "summary": storable(summary)},
-        )
-        row = connection.execute(
-            "insert into cuts (session_id, sequence, upto_sequence, summary, digest, reason, at) "
-            "values (?, ?, ?, ?, ?, ?, ?) returning id",
-            (session, event.sequence, upto_sequence, summary, event.digest, reason, event.at),
-        ).fetchone()
-        return CutRow(f"k{row[0]}", upto_sequence, summary, event.digest, reason, event.at)
-
-
-def latest_cut(source: Source, session_id: str) -> CutRow | None:
-    """The cut in force: the session's own last one, or one its ancestors made before the fork."""
-    with reading(source) as connection:
-        made_before = lineage.EVERYTHING
-        for session, last in lineage.segments(connection, lineage.require(connection, session_id)):
-            row = connection.execute(
-                "select id, upto_sequence, summary, digest, reason, at, erased from cuts "
-                "where session_id = ? and upto_sequence <= ? and sequence < ? "
-                "order by sequence desc limit 1",
-                (session, last, made_before),
-            ).fetchone()
-            if row is not None:
-                return CutRow(f"k{row[0]}", row[1], _text(row[2], row[6]), row[3], row[4], row[5])
-            started: int = connection.execute(
-                "select sequence from sessions where id = ?", (session,)
-            ).fetchone()[0]
-            made_before = min(made_before, started)
-    return None
-
-
-def prefix_breaks(source: Source, session_id: str) -> list[PrefixBreak]:
-    """What may have changed the prefix since the session began, profile-wide events included."""
-    with reading(source) as connection:
-        session = lineage.require(connection, session_id)
-        started: int = connection.execute(
-            "select sequence from sessions where id = ?", (session,)
-        ).fetchone()[0]
-        rows = connection.execute(
-            "select e.sequence, e.session_id, e.subject, "
-            "coalesce(json_extract(p.body, '$.reason'), (select reason from cuts c "
-            "where c.sequence = e.sequence), 'forgotten'), e.at "
-            "from events e left join payloads p using (sequence) "
-            "where e.kind = 'prefix_break' and e.sequence > ? "
-            "and (e.session_id = ? or e.session_id is null) order by e.sequence",
-            (started, session),
-        )
-        return [
-            PrefixBreak(row[0], optional_id("s", row[1]), row[2], row[3], row[4]) for row in rows
-        ]
 
 
 def as_turn(row: Sequence[Any]) -> TurnRow:

@@ -1,0 +1,169 @@
+"""The vectors of one table and model in memory, and the exact arithmetic that ranks them.
+
+A float product over the whole matrix is fast, but its last bits depend on how many threads
+multiply. It only chooses candidates, with a margin wider than any such difference; the scores
+that are returned come from integers and are the same everywhere.
+
+Importing this module imports NumPy.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lila_app.storage.driver import Connection
+
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+SCALE = 32_767
+"""Components of a unit vector are rounded to integers of this scale: they fit in 16 bits."""
+
+MARGIN = np.float32(0.002)
+"""Twice the largest possible distance between a float cosine and an integer score.
+
+Rounding a component is off by at most 0.5/32767, so a dot product of two unit vectors of 384
+dimensions by at most 2·√384·0.5/32767 ≈ 6.0e-4; float32 summation adds at most
+384·2⁻²⁴ ≈ 2.3e-5 and flooring the score to basis points 1e-4: together below 7.5e-4.
+"""
+
+TOP = 10_000
+
+
+def unit(vectors: Floats) -> Floats:
+    """Rows scaled to length 1; a row of zeros stays one. No BLAS: the bits never vary."""
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt(np.square(wide).sum(axis=-1, keepdims=True))
+    scaled: NDArray[np.float64] = wide / np.where(lengths == 0, 1.0, lengths)
+    return scaled.astype(np.float32)
+
+
+def quantise(vectors: Floats) -> Integers:
+    """Unit vectors as integers."""
+    return np.rint(vectors.astype(np.float64) * SCALE).astype(np.int64)
+
+
+def scores(candidates: Floats, query: Floats) -> list[int]:
+    """Cosines in basis points, -10,000..10,000, rounded towards zero, by integers alone."""
+    rows, one = quantise(candidates), quantise(query)
+    dots: list[int] = (rows @ one).tolist()
+    squares: list[int] = np.square(rows).sum(axis=1).tolist()
+    own: int = int(np.square(one).sum())
+    return [_cosine(dot, square * own) for dot, square in zip(dots, squares, strict=True)]
+
+
+def _cosine(dot: int, squares: int) -> int:
+    if squares == 0:
+        return 0
+    size = min(TOP, abs(dot) * TOP // isqrt(squares))
+    return size if dot >= 0 else -size
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What `vector_sets` says of a table and model: changes move one of the two numbers."""
+
+    generation: int
+    removals: int
+
+
+class Matrix:
+    """Rows by row number, brought up to the state of the connection that asks."""
+
+    def __init__(self, index: str, kind: str, model: int, dimensions: int) -> None:
+        self.lock = threading.Lock()
+        self._index = index
+        self._set = (kind, model)
+        self._state = State(0, 0)
+        self._vectors: Floats = np.empty((0, dimensions), np.float32)
+        self._ids: Integers = np.empty(0, np.int64)
+        self._used = 0
+
+    def candidates(
+        self, connection: Connection, query: Floats, k: int, excluded: Sequence[int]
+    ) -> tuple[list[int], Floats]:
+        """Row numbers and vectors that certainly hold the best k; the lock must be held."""
+        self.refresh(connection)
+        products: Floats = self._vectors[: self._used] @ query
+        if excluded:
+            products[np.isin(self._ids[: self._used], np.asarray(excluded, np.int64))] = -2
+        allowed = int(np.count_nonzero(products > -2))
+        if allowed == 0:
+            return [], self._vectors[:0]
+        if allowed <= k:
+            chosen = np.flatnonzero(products > -2)
+        else:
+            lowest = np.partition(products, -k)[-k]
+            chosen = np.flatnonzero((products >= lowest - MARGIN) & (products > -2))
+        ids: list[int] = self._ids[chosen].tolist()
+        return ids, self._vectors[chosen]
+
+    def refresh(self, connection: Connection) -> None:
+        """Take over what any process changed since the last time; the lock must be held."""
+        row = connection.execute(
+            "select generation, removals from vector_sets where kind = ? and model = ?", self._set
+        ).fetchone()
+        found = State(row[0], row[1]) if row else State(0, 0)
+        if found == self._state:
+            return
+        if found.removals != self._state.removals or found.generation < self._state.generation:
+            self._drop_missing(connection)
+        if found.generation != self._state.generation:
+            self._load(connection)
+        self._state = found
+
+    def _drop_missing(self, connection: Connection) -> None:
+        rows = connection.execute(
+            "select row_id from vector_rows where kind = ? and model = ?", self._set
+        )
+        living = np.fromiter((row[0] for row in rows), np.int64)
+        kept = np.isin(self._ids[: self._used], living)
+        count = int(np.count_nonzero(kept))
+        self._vectors = self._vectors[: self._used][kept]
+        self._ids = self._ids[: self._used][kept]
+        self._used = count
+
+    def _load(self, connection: Connection) -> None:
+        changed = [
+            row[0]
+            for row in connection.execute(
+                "select row_id from vector_rows "
+                "where kind = ? and model = ? and generation > ? order by row_id",
+                (*self._set, self._state.generation),
+            )
+        ]
+        known = {id: place for place, id in enumerate(self._ids[: self._used].tolist())}
+        self._reserve(self._used + len(changed))
+        if len(changed) > len(known):
+            wanted = set(changed)
+            rows = connection.execute(f"select id, embedding from {self._index}")
+            found = (row for row in rows if row[0] in wanted)
+        else:
+            found = (
+                connection.execute(
+                    f"select id, embedding from {self._index} where id = ?", (id,)
+                ).fetchone()
+                for id in changed
+            )
+        for id, embedding in found:
+            place = known.get(id, self._used)
+            self._vectors[place] = np.frombuffer(embedding, np.float32)
+            self._ids[place] = id
+            self._used = max(self._used, place + 1)
+
+    def _reserve(self, rows: int) -> None:
+        if rows <= len(self._ids):
+            return
+        # A quarter more than needed: appending turn by turn must not copy the matrix each time.
+        size = rows + rows // 4 if self._used else rows
+        vectors = np.empty((size, self._vectors.shape[1]), np.float32)
+        vectors[: self._used] = self._vectors[: self._used]
+        ids = np.empty(size, np.int64)
+        ids[: self._used] = self._ids[: self._used]
+        self._vectors, self._ids = vectors, ids

@@ -1,0 +1,78 @@
+"""Words as the full-text index sees them, worked out in memory so that nothing is written.
+
+SQLite's own tokenizer does the work: a second implementation of its Unicode rules and of Porter
+stemming would differ somewhere, and a term that differs is a term that is never found.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+
+from lila_app.storage import driver
+from lila_app.storage.schema import TOKENIZER
+
+_UNSTEMMED = TOKENIZER.removeprefix("porter ")
+
+
+class Terms:
+    """A private in-memory index; one call at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._memory = driver.memory()
+        for table, tokenizer in (("words", _UNSTEMMED), ("stems", TOKENIZER)):
+            self._memory.execute(
+                f"create virtual table {table} using fts5(text, tokenize='{tokenizer}')"
+            )
+            self._memory.execute(
+                f"create virtual table {table}_terms using fts5vocab({table}, 'instance')"
+            )
+
+    def stems(self, text: str, limit: int) -> dict[str, str]:
+        """The first `limit` distinct words of a text, folded, each with its stem, in order.
+
+        The index is asked for the word and not for the stem: stemming a stem again may change it.
+        """
+        with self._lock:
+            self._memory.execute("begin")
+            try:
+                self._memory.execute("insert into words (rowid, text) values (1, ?)", (text,))
+                rows = self._memory.execute("select term from words_terms order by offset")
+                words = list(dict.fromkeys(row[0] for row in rows))[:limit]
+                self._memory.executemany(
+                    "insert into stems (rowid, text) values (?, ?)", enumerate(words)
+                )
+                rows = self._memory.execute("select doc, term from stems_terms")
+                found = {row[0]: row[1] for row in rows}
+            finally:
+                self._memory.execute("rollback")
+        return {word: found.get(place) or word for place, word in enumerate(words)}
+
+    def matches(self, texts: Mapping[int, str], words: Iterable[str]) -> dict[int, set[str]]:
+        """Which of these words, stemmed, each text holds."""
+        matched: dict[int, set[str]] = {key: set() for key in texts}
+        with self._lock:
+            self._memory.execute("begin")
+            try:
+                self._memory.executemany(
+                    "insert into stems (rowid, text) values (?, ?)", texts.items()
+                )
+                for word in words:
+                    rows = self._memory.execute(
+                        "select rowid from stems where stems match ?", (quoted(word),)
+                    )
+                    for row in rows:
+                        matched[row[0]].add(word)
+            finally:
+                self._memory.execute("rollback")
+        return matched
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._memory.close()
+
+
+def quoted(word: str) -> str:
+    """A word as an FTS5 string, so that nothing in it is taken for query syntax."""
+    return '"' + word.replace('"', '""') + '"'
