@@ -157,6 +157,11 @@ def explained(error: OSError, path: Path) -> StorageError:
             f"{path} cannot be written",
             hint="make it writable for you, or point LILA_HOME at a folder that is",
         )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return StorageError(
+            f"{path} is a file where LILA needs a folder",
+            hint="move it away, or point LILA_HOME at a folder",
+        )
     return StorageError(
         f"{path} cannot be used: {os.strerror(error.errno or 0)}",
         hint="look at the path with `lila paths`, or point LILA_HOME elsewhere",

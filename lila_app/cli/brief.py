@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
@@ -10,6 +10,7 @@ from lila_app.cli import options
 from lila_app.cli.first_start import have_model
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.turns import Asked, answer_once, print_prompt
+from lila_app.moments import resolve, system_clock
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
@@ -27,7 +28,7 @@ def brief(
 
     The briefing policy decides what is retrieved; the model writes it up and names its sources.
     """
-    asked = Asked(request(now or datetime.now(UTC)), "briefing", None, model, budget, now)
+    asked = Asked(request(resolve(now, system_clock)), "briefing", None, model, budget, now)
     with opened() as lila:
         if dry_run:
             print_prompt(lila, asked, as_json=as_json)

@@ -26,7 +26,7 @@ def memory() -> None:
 
 @memory.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--kind", type=_KINDS, default="fact", show_default=True)
+@click.option("--kind", type=_KINDS, default="fact", show_default=True, help="Which kind.")
 @click.option("--pinned", is_flag=True, help="Never let it be crowded out.")
 @options.at_now
 @options.as_json
@@ -44,7 +44,7 @@ def add(
 
 @memory.command("list")
 @click.option("--kind", type=_KINDS, help="Only these.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@options.at_most(None)
 @options.as_json
 def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
     """List memories."""
@@ -73,7 +73,7 @@ def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
 
 @memory.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True)
+@options.at_most(10)
 @options.at_now
 @options.as_json
 def search(query: tuple[str, ...], limit: int, now: datetime | None, as_json: bool) -> None:

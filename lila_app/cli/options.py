@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from lila_app.errors import UsageError
+from lila_app.moments import resolve, system_clock
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -23,9 +23,7 @@ class ZonedTime(click.ParamType[datetime]):
     ) -> datetime:
         """Parse `value`; `UsageError` when it is no time or has no zone."""
         del param, ctx
-        if isinstance(value, datetime):
-            return value
-        return zoned(str(value))
+        return resolve(str(value), system_clock)
 
 
 class ValidityEnd(click.ParamType[str]):
@@ -42,22 +40,7 @@ class ValidityEnd(click.ParamType[str]):
         try:
             return date.fromisoformat(text).isoformat()
         except ValueError:
-            return zoned(text).isoformat()
-
-
-def zoned(text: str) -> datetime:
-    """An aware time from ISO 8601 text, or a `UsageError` that shows how to write one."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{text!r} is not a time", hint="write it as 2026-11-30T07:00:00+01:00"
-        ) from error
-    if time.tzinfo is None:
-        raise UsageError(
-            f"the time {text!r} has no zone", hint=f"add it, as in {text}+01:00 or {text}Z"
-        )
-    return time
+            return resolve(text, system_clock).isoformat()
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -67,6 +50,9 @@ at_now = click.option(
 in_session = click.option(
     "--session", metavar="ID", help="The session to go on with; a new one by default."
 )
+about_session = click.option(
+    "--session", metavar="ID", help="Which session; the latest by default."
+)
 go_on = click.option(
     "--continue", "-c", "go_on", is_flag=True, help="Go on with the latest session."
 )
@@ -74,6 +60,18 @@ with_model = click.option(
     "--model", metavar="NAME", help="The model that answers; see `lila models list`."
 )
 without_asking = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
+
+
+def at_most(default: int | None) -> Callable[[_Command], _Command]:
+    """How many rows to show; None is all."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=default is not None,
+        metavar="N",
+        help="Show at most N.",
+    )
 
 
 def answering(command: _Command) -> _Command:

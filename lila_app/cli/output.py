@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import re
 import sys
@@ -58,9 +59,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in body:
         grid.add_row(*(Text(one_line(str(cell))) for cell in row))
-    # In a pipe nothing may wrap: a row is a line.
-    width = None if sys.stdout.isatty() else 100_000
-    Console(file=sys.stdout, width=width, highlight=False).print(grid)
+    if sys.stdout.isatty():
+        Console(file=sys.stdout, highlight=False).print(grid)
+        return
+    # In a pipe nothing wraps and nothing is padded: a row is a line.
+    lines = io.StringIO()
+    Console(file=lines, width=100_000, highlight=False).print(grid)
+    for line in lines.getvalue().splitlines():
+        click.echo(line.rstrip())
 
 
 def one_line(text: str) -> str:

@@ -24,7 +24,7 @@ def sessions() -> None:
 
 
 @sessions.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
+@options.at_most(50)
 @options.as_json
 def list_sessions(limit: int, as_json: bool) -> None:
     """List the latest sessions, newest first."""
@@ -132,7 +132,7 @@ def search(query: tuple[str, ...], as_json: bool) -> None:
 
 @sessions.command("note")
 @click.argument("text", nargs=-1, required=True)
-@options.in_session
+@options.about_session
 @options.as_json
 def add_note(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
     """Leave a working note in a session (the latest by default); it expires when idle."""
@@ -146,7 +146,7 @@ def add_note(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
 
 @sessions.command("open")
 @click.argument("text", nargs=-1, required=True)
-@options.in_session
+@options.about_session
 @options.as_json
 def add_open(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
     """Say what is open now in a session (the latest by default)."""
