@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lila_app.embedding.port import Embedder
+    from lila_app.gateway.port import Provider
     from lila_app.graph.mirror import Mirror
     from lila_app.layers.conversation import ConversationLayer
     from lila_app.layers.port import Layer
@@ -39,6 +40,7 @@ class Resources:
         settings: Settings,
         store: Store,
         clock: Clock,
+        provider: Provider | None = None,
         embedder: Embedder | None = None,
     ) -> None:
         self.home = home
@@ -46,7 +48,9 @@ class Resources:
         self.settings = settings
         self.store = store
         self.clock = clock
+        self._given_provider = provider
         self._given_embedder = embedder
+        self._providers: dict[str, Provider] = {}
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         self._lock = threading.RLock()

@@ -11,7 +11,7 @@ from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
-from lila_app.storage import sessions, state, turns
+from lila_app.storage import cuts, sessions, state, turns
 from lila_app.views import ForgetReport, NoteInfo, SessionDetail, SessionInfo, TurnHit, TurnInfo
 
 TITLE_CHARACTERS = 60
@@ -100,7 +100,7 @@ class Sessions:
         row = use_case(policy, sessions.get(self._store, session).use_case)
         cut = resources.conversation.due_cut(session, policy, row, row.budget)
         if cut is not None:
-            turns.cut(
+            cuts.cut(
                 self._store,
                 session,
                 upto_sequence=cut.upto_sequence,

@@ -61,9 +61,6 @@ class MemoryLayer:
         )
         relevant = {hit.id: hit.relevance for hit in found}
         rows = turns.by_ids(self.store, relevant)
-        if question.session_id is not None:
-            here = turns.visible_ids(self.store, question.session_id, relevant)
-            rows = [row for row in rows if row.id not in here]
         return tuple(
             self._past_turn(row, relevant[row.id], question.now) for row in rows if not row.erased
         )

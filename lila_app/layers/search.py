@@ -39,7 +39,12 @@ class Finder:
         )
         covered = {hit.id: hit.coverage for hit in by_words}
         by_meaning = vectors.search(
-            self.store, table, question.vector(), k=CANDIDATES, model_id=self.model_id
+            self.store,
+            table,
+            question.vector(),
+            k=CANDIDATES,
+            model_id=self.model_id,
+            exclude_session=exclude_session,
         )
         near = {hit.id: hit.cosine_bp for hit in by_meaning}
         lone = [id for id in covered if id not in near]

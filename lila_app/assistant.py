@@ -1,0 +1,167 @@
+"""The assistant: the one object every front-end talks to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from lila_app import moments, settings
+from lila_app.composing import Ask, compose, specify, usable
+from lila_app.context import Context
+from lila_app.events import TurnEvent
+from lila_app.facade.contexts import Contexts
+from lila_app.facade.documents import Documents
+from lila_app.facade.goals import Goals
+from lila_app.facade.graph import Graph
+from lila_app.facade.memory import Memory
+from lila_app.facade.models import Models
+from lila_app.facade.policies import Policies
+from lila_app.facade.sessions import Sessions
+from lila_app.facade.upkeep import Upkeep
+from lila_app.paths import Home
+from lila_app.resources import Resources
+from lila_app.storage.connection import Store
+from lila_app.turn import Said, answer, as_request
+from lila_app.views import Check
+
+if TYPE_CHECKING:
+    from lila_app.embedding.port import Embedder
+    from lila_app.gateway.port import Provider
+
+SAMPLE_PROFILE = "sample"
+
+
+class Lila:
+    """One open profile. Use it as a context manager, or close it."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self.profile = resources.profile
+        self.home = resources.home
+        self.sessions = Sessions(resources)
+        self.goals = Goals(resources)
+        self.memory = Memory(resources)
+        self.graph = Graph(resources)
+        self.documents = Documents(resources)
+        self.contexts = Contexts(resources)
+        self.models = Models(resources)
+        self.policy = Policies(resources)
+        self.db = Upkeep(resources)
+
+    def preview(
+        self,
+        text: str,
+        *,
+        use_case: str = "chat",
+        session: str | None = None,
+        budget: int | None = None,
+        now: datetime | str | None = None,
+        model: str | None = None,
+    ) -> Context:
+        """What the model would see; calls no model and writes nothing. Raises LilaError."""
+        resources = self._resources
+        ask = Ask(
+            text=usable(text),
+            use_case=use_case,
+            session_id=session,
+            now=moments.resolve(now, resources.clock),
+            limits=resources.limits(resources.provider(model)),
+            budget=budget,
+            before_sequence=None,
+            deadline=False,
+        )
+        return compose(resources, specify(resources, ask, write=False))
+
+    def turn(
+        self,
+        text: str,
+        *,
+        use_case: str = "chat",
+        session: str | None = None,
+        model: str | None = None,
+        budget: int | None = None,
+        now: datetime | str | None = None,
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Say something and get the reply as events; the first says that the words are kept.
+
+        Closing the generator, or cancelling the task that reads it, stops the reply within half a
+        second and keeps what came of it, marked. `now` rehearses a turn at another time.
+        Raises LilaError.
+        """
+        resources = self._resources
+        said = Said(
+            text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
+        )
+        return answer(resources, resources.provider(model), said)
+
+    def warm(self, use_case: str = "chat", session: str | None = None) -> None:
+        """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""
+        resources = self._resources
+        resources.preload()
+        resources.background.submit(self._warm, use_case, session)
+
+    def _warm(self, use_case: str, session: str | None) -> None:
+        resources = self._resources
+        provider = resources.provider(None)
+        context = self.preview("-", use_case=use_case, session=session)
+        if context.stable_messages:
+            request = as_request(context, use_case, max_tokens=0)
+            stable = tuple(request.messages[: len(context.stable_messages)])
+            asyncio.run(provider.warm(type(request)(stable, 0, request.slot)))
+
+    def doctor(self) -> tuple[Check, ...]:
+        """What this machine has and lacks."""
+        from lila_app.doctor import examine
+
+        return examine(self.home, self.profile)
+
+    def paths(self) -> dict[str, str]:
+        """Where everything lies."""
+        return self.home.listing(self.profile)
+
+    def close(self) -> None:
+        """Finish background work and close the store; safe to call twice."""
+        self._resources.close()
+
+    def __enter__(self) -> Lila:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_lila(
+    home: Path | str | None = None,
+    profile: str = "default",
+    *,
+    provider: Provider | None = None,
+    embedder: Embedder | None = None,
+    clock: Callable[[], datetime] = moments.system_clock,
+) -> Lila:
+    """Open a profile, creating it if it is new; the sample profile is filled on first use.
+
+    `provider`, `embedder` and `clock` take the place of the configured ones (tests, other
+    programs). Raises LilaError.
+    """
+    place = Home.at(Path(home)) if home is not None else Home.find(os.environ)
+    place.create()
+    resources = Resources(
+        place,
+        profile,
+        settings.load(place),
+        Store.open(place.profile_db(profile)),
+        clock,
+        provider,
+        embedder,
+    )
+    return Lila(resources)

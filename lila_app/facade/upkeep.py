@@ -1,0 +1,42 @@
+"""`lila.db`: the store's health, and copies of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lila_app import moments
+from lila_app.resources import Resources
+from lila_app.storage import backup, check
+from lila_app.views import StoreProblem, StoreReport
+
+
+class Upkeep:
+    """The store of one profile."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._store = resources.store
+
+    def check(self) -> StoreReport:
+        """Verify the event chain, foreign keys, full text and vectors against their tables."""
+        report = check.check(self._store)
+        return StoreReport(
+            tuple(StoreProblem(p.kind, p.where, p.detail) for p in report.problems),
+            tuple(report.counts),
+            report.pending_vectors,
+        )
+
+    def backup(self, path: Path | str) -> Path:
+        """Copy the store to a file that does not exist yet, 0600."""
+        at = moments.stored(self._resources.clock())
+        return backup.backup(self._store, Path(path), at=at)
+
+    def restore(self, path: Path | str) -> Path:
+        """Put a backup in place of the store; the old file is kept beside it and returned.
+
+        The assistant must be opened again afterwards.
+        """
+        store = self._store
+        at = moments.stored(self._resources.clock())
+        store.close()
+        return backup.restore(Path(path), store.path, at=at)
