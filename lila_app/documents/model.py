@@ -23,7 +23,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A document read whole, or as far as LILA reads it; `notice` says what was left out."""
+    """A document read whole, or as far as LILA reads it; `notice` says what was left out.
+
+    `kind` is "markdown", "text", "pdf", "html" or "docx".
+    """
 
     kind: str
     title: str

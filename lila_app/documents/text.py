@@ -46,7 +46,7 @@ def read_text(path: Path, *, markdown: bool, limit: int = LIMIT) -> tuple[tuple[
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(limit if size <= limit else limit // 2)
-    encoding, mark = _encoding(head, path)
+    encoding, mark = _encoding(head)
     if size <= limit:
         return (Part(decode(head[mark:], encoding), markdown, first_line=1),), ""
     wide = encoding not in ("utf-8", "cp1252")
@@ -78,27 +78,32 @@ def tidy(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _encoding(content: bytes, path: Path) -> tuple[str, int]:
+def short(problem: Exception) -> str:
+    """What a parser said, on one line."""
+    return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+
+
+def _encoding(content: bytes) -> tuple[str, int]:
     """The encoding, and how many bytes its mark takes."""
     for mark, name in _MARKS:
         if content.startswith(mark):
             return name, len(mark)
     sample = content[:_SNIFF]
     if b"\0" in sample:
-        return _unmarked_wide(sample, path), 0
+        return _unmarked_wide(sample), 0
     controls = sum(byte < 32 and byte not in b"\t\n\r\f\b\x1b" for byte in sample)
-    if controls * 50 > len(sample):
-        raise DocumentError(f"{path}: a binary file, not a document")
+    if controls > 8 + len(sample) // 50:
+        raise DocumentError("a binary file, not a document")
     return ("utf-8" if _is_utf8(content) else "cp1252"), 0
 
 
-def _unmarked_wide(sample: bytes, path: Path) -> str:
+def _unmarked_wide(sample: bytes) -> str:
     """UTF-16 without a mark shows as a zero in every other byte of mostly Latin text."""
     for name, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         others = sample[0::2] if name == "utf-16-le" else sample[1::2]
         if zeros.count(0) * 10 > len(zeros) * 7 and others.count(0) * 50 < len(others):
             return name
-    raise DocumentError(f"{path}: a binary file, not a document")
+    raise DocumentError("a binary file, not a document")
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -120,10 +125,17 @@ def _cut(content: bytes, wide: bool) -> int:
     line = content.rfind(b"\n") + 1
     if line:
         return line
-    end = len(content)
-    while end and content[end - 1] >= 0x80:
-        end -= 1
-    return end
+    if content[-1] < 0x80:
+        return len(content)
+    last = len(content) - 1
+    while last > len(content) - 4 and _continues(content[last]):
+        last -= 1
+    return last
+
+
+def _continues(byte: int) -> bool:
+    """Whether a byte goes on with a UTF-8 character rather than starting one."""
+    return 0x80 <= byte < 0xC0
 
 
 def _tail(path: Path, length: int, encoding: str, markdown: bool) -> Part:
@@ -139,7 +151,7 @@ def _tail(path: Path, length: int, encoding: str, markdown: bool) -> Part:
     # A file that grows while it is read must not grow what is held.
     del kept[length + _BLOCK :]
     line_end = kept.find(b"\n") + 1
-    first = line_end or next((i for i, byte in enumerate(kept) if byte < 0x80), 0)
+    first = line_end or next((i for i, byte in enumerate(kept[:4]) if not _continues(byte)), 0)
     return Part(
         decode(bytes(kept[first:]), encoding), markdown, first_line=lines + 1 + bool(line_end)
     )
