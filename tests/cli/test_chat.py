@@ -73,6 +73,8 @@ def test_a_line_that_cannot_be_a_message_is_refused(
 
 def _answered(screen: Terminal) -> None:
     screen.wait_for("LILA: Hello there.\n")
+    # Keys typed before line editing is on again belong to the terminal, not to it.
+    screen.wait_for("You: ")
 
 
 def test_a_person_sees_labels_and_lines_and_no_drawing(tmp_path: Path) -> None:
@@ -109,6 +111,7 @@ def test_ctrl_c_at_the_prompt_drops_the_line_and_only_twice_leaves(tmp_path: Pat
         _answered(screen)
         screen.type(CTRL_C)
         screen.wait_for("[Ctrl-C again or Ctrl-D leaves]")
+        screen.wait_for("You: ")
         screen.type(CTRL_C)
         assert screen.leave() == 130
 
@@ -132,6 +135,7 @@ def test_at_a_terminal_a_failed_turn_is_explained_and_the_chat_goes_on(tmp_path:
             screen.wait_for("You: ")
             screen.type("hi\n")
             screen.wait_for("error: nothing answered\nhint: start the server\n")
+        screen.wait_for("You: ")
         screen.type(CTRL_D)
         assert screen.leave() == 0
 
