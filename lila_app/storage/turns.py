@@ -218,18 +218,6 @@ def by_ids(source: Source, ids: Iterable[str]) -> list[TurnRow]:
     return [found[one] for one in wanted if one in found]
 
 
-def visible_ids(source: Source, session_id: str, ids: Iterable[str]) -> frozenset[str]:
-    """Which of these turns the session shows as its own or inherited."""
-    wanted = [number(id, "t") for id in ids]
-    marks = ", ".join("?" * len(wanted))
-    with reading(source) as connection:
-        condition, values = lineage.visible(connection, lineage.require(connection, session_id))
-        rows = connection.execute(
-            f"select id from turns where id in ({marks}) and {condition}", (*wanted, *values)
-        )
-        return frozenset(f"t{row[0]}" for row in rows)
-
-
 def window(source: Source, session_id: str, after_sequence: int = 0) -> list[TurnRow]:
     """Turns of the session after a sequence, in order, answered or not; inherited ones too."""
     with reading(source) as connection:

@@ -212,32 +212,28 @@ def search(
 
 
 def cosines(
-    store: Store, table: Table, query_vector: Floats, ids: Sequence[str], *, model_id: str
+    source: Source, table: Table, query_vector: Floats, ids: Sequence[str], *, model_id: str
 ) -> dict[str, int]:
-    """The cosine in basis points of each of these rows that has a vector."""
+    """The cosine in basis points, as `search` gives it, of each of these rows with a vector."""
     import numpy as np
 
-    from lila_app.storage.matrix import scores, unit
+    from lila_app.storage import matrix
 
-    if not ids:
-        return {}
-    with store.read() as connection:
+    with reading(source) as connection:
         model = _known_model(connection, model_id)
-        if model is None:
-            return {}
-        known: list[str] = []
-        rows: list[Floats] = []
+        held: dict[str, Floats] = {}
         for id in ids:
             row = _row_of(connection, table, id)
+            if model is None or row is None or not _has_vector(connection, table, model, row):
+                continue
             found = connection.execute(
                 f"select embedding from {_index(table, model)} where id = ?", (row,)
             ).fetchone()
-            if found is not None:
-                known.append(id)
-                rows.append(np.frombuffer(found[0], np.float32))
-    if not rows:
+            held[id] = np.frombuffer(found[0], np.float32)
+    if not held:
         return {}
-    return dict(zip(known, scores(np.stack(rows), unit(query_vector)), strict=True))
+    query = matrix.unit(query_vector.reshape(-1))
+    return dict(zip(held, matrix.scores(np.stack(list(held.values())), query), strict=True))
 
 
 def warm(store: Store, table: Table, model_id: str) -> None:
@@ -314,17 +310,21 @@ def _put(
     connection: Connection, table: Table, model: int, row: int, vector: bytes, change: int
 ) -> None:
     index = _index(table, model)
-    known = connection.execute(
-        "select 1 from vector_rows where kind = ? and model = ? and row_id = ?",
-        (table, model, row),
-    ).fetchone()
-    if known:
+    if _has_vector(connection, table, model, row):
         connection.execute(f"update {index} set embedding = ? where id = ?", (vector, row))
     else:
         connection.execute(f"insert into {index} (id, embedding) values (?, ?)", (row, vector))
     connection.execute(
         "insert or replace into vector_rows values (?, ?, ?, ?)", (table, model, row, change)
     )
+
+
+def _has_vector(connection: Connection, table: Table, model: int, row: int) -> bool:
+    found = connection.execute(
+        "select 1 from vector_rows where kind = ? and model = ? and row_id = ?",
+        (table, model, row),
+    ).fetchone()
+    return found is not None
 
 
 def _index(table: str, model: int) -> str:
