@@ -118,7 +118,7 @@ class Lila:
         """What this machine has and lacks."""
         from lila_app.doctor import examine
 
-        return examine(self.home, self.profile)
+        return examine(self.home)
 
     def paths(self) -> dict[str, str]:
         """Where everything lies."""

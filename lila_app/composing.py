@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING, cast
 
 from lila_app import moments
 from lila_app.context import (
@@ -25,6 +26,10 @@ from lila_app.layers.port import Question
 from lila_app.policies import Declared
 from lila_app.resources import Resources
 from lila_app.storage import memories, sessions, state, turns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_CHARACTERS = 1_000_000
 """Longest message looked at; beyond it no budget could hold it, and counting it takes seconds."""
@@ -135,7 +140,7 @@ def tighter(specification: Specification, record_id: str, limit: int) -> Specifi
     return replace(specification, limits=limits, parent_record_id=record_id)
 
 
-def _no_vector() -> object:
+def _no_vector() -> NDArray[np.float32]:
     raise RuntimeError("a use case without memory and rag does not search")
 
 
@@ -176,8 +181,7 @@ def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _
 
 
 def _pack(row: sessions.EpochRow) -> tuple[str, ...]:
-    pack = row.body.get("pack", [])
-    return tuple(str(id) for id in pack) if isinstance(pack, list) else ()
+    return tuple(cast("list[str]", row.body.get("pack", [])))
 
 
 def _fingerprint(declared: Declared, limits: ModelLimits) -> str:

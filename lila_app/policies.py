@@ -1,4 +1,4 @@
-"""Reading the policy tables and prompts from where they lie; `context.parse` makes sense of them."""
+"""Reading policy tables and prompts from where they lie; `context.parse` makes sense of them."""
 
 from __future__ import annotations
 

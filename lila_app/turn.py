@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -31,7 +31,7 @@ from lila_app.gateway.port import (
     Usage,
 )
 from lila_app.resources import Resources
-from lila_app.storage import cuts, ledger, records, sessions, turns
+from lila_app.storage import cuts, erasure, ledger, records, sessions, turns
 from lila_app.storage.turns import TurnRow
 
 TIGHTER = 3, 4
@@ -98,9 +98,7 @@ async def answer(
         open_turn.store()
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
-    yield Done(
-        turn.session_id, open_turn.record_id, open_turn.stopped, provider.name
-    )
+    yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, provider.name)
 
 
 def _begin(resources: Resources, said: Said) -> TurnRow:
@@ -123,9 +121,7 @@ def _title(text: str) -> str:
 class _OpenTurn:
     """A turn that is being answered."""
 
-    def __init__(
-        self, resources: Resources, provider: Provider, said: Said, turn: TurnRow
-    ) -> None:
+    def __init__(self, resources: Resources, provider: Provider, said: Said, turn: TurnRow) -> None:
         self._resources = resources
         self._provider = provider
         self._said = said
@@ -135,6 +131,7 @@ class _OpenTurn:
         self.stopped = True
         self._stored = False
         self._limit = 0
+        self._generation = 0
 
     async def attempts(self) -> AsyncGenerator[TurnEvent, None]:
         """Assemble, record, ask; again under lower limits while the model finds it too large."""
@@ -156,6 +153,8 @@ class _OpenTurn:
 
     def _specify(self) -> Specification:
         said, turn = self._said, self._turn
+        # Read before the candidates: what is forgotten meanwhile must not come back in a record.
+        self._generation = erasure.generation(self._resources.store)
         ask = Ask(
             text=said.text,
             use_case=said.use_case,
@@ -170,10 +169,12 @@ class _OpenTurn:
 
     def _record(self, specification: Specification) -> Context:
         """Assemble, and put on record what the model is about to see."""
+        store = self._resources.store
+        specification = replace(specification, record_id=records.next_id(store))
         context = compose(self._resources, specification)
         self._limit = context.record["token_budget"]["limit"]
         at = moments.stored(self._said.now)
-        with self._resources.store.write() as connection:
+        with store.write() as connection:
             if context.cut is not None:
                 cuts.cut(
                     connection,
@@ -186,10 +187,10 @@ class _OpenTurn:
             self.record_id = records.save(
                 connection,
                 context.record,
-                to_inputs(specification),
-                snapshot(specification.policy),
+                inputs=to_inputs(specification),
+                policy=snapshot(specification.policy),
+                generation=self._generation,
                 turn_id=self._turn.id,
-                at=at,
             )
         return context
 
@@ -202,14 +203,19 @@ class _OpenTurn:
                     self.reply.take(event)
                     if isinstance(event, TextDelta | ThinkingDelta):
                         yield event
+        except LilaError as error:
+            self.reply.finished = type(error).__name__
+            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            self.reply.finished = "stopped"
+            raise
         finally:
             self._charge()
 
     def _charge(self) -> None:
         reply = self.reply
         provider, _, model = self._provider.name.partition("/")
-        ledger.add(
-            self._resources.store,
+        row = ledger.UsageRow(
             at=moments.stored(self._said.now),
             record_id=self.record_id,
             provider=provider,
@@ -222,6 +228,7 @@ class _OpenTurn:
             total_ms=round(1000 * (time.perf_counter() - reply.started)),
             finished=reply.finished,
         )
+        ledger.add_usage(self._resources.store, row)
 
     def store(self) -> None:
         """Keep the reply, or what there is of it; a turn nothing came of stays unanswered."""
@@ -245,9 +252,7 @@ class _OpenTurn:
         policy = resources.policy
         row = policy.use_case(self._said.use_case)
         if row is not None and row.layer("conversation").ratio:
-            cut = resources.conversation.due_cut(
-                self._turn.session_id, policy, row, self._limit
-            )
+            cut = resources.conversation.due_cut(self._turn.session_id, policy, row, self._limit)
             if cut is not None:
                 cuts.cut(
                     resources.store,

@@ -53,11 +53,14 @@ def _budget(one: Record, other: Record) -> tuple[str, ...]:
 def _blocks(one: Record, other: Record) -> tuple[str, ...]:
     before = {block["name"]: block for block in one["blocks"]}
     after = {block["name"]: block for block in other["blocks"]}
-    lines = [f"block {before[name]['lifetime']}.{name} is gone" for name in before if name not in after]
-    lines += [f"block {after[name]['lifetime']}.{name} is new" for name in after if name not in before]
+    lines = [
+        f"block {before[name]['lifetime']}.{name} is gone" for name in before if name not in after
+    ]
     lines += [
-        f"block {block['lifetime']}.{name}: "
-        f"{_short(block['hash'])} → {_short(after[name]['hash'])}"
+        f"block {after[name]['lifetime']}.{name} is new" for name in after if name not in before
+    ]
+    lines += [
+        f"block {block['lifetime']}.{name}: {_short(block['hash'])} → {_short(after[name]['hash'])}"
         for name, block in before.items()
         if name in after and block["hash"] != after[name]["hash"]
     ]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from lila_app import moments
-from lila_app.composing import use_case, usable
+from lila_app.composing import usable, use_case
 from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question

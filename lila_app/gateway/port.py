@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -88,7 +88,7 @@ class Provider(Protocol):
         """What this model can take; cheap, no network."""
         ...
 
-    def stream(self, request: Request) -> AsyncIterator[ProviderEvent]:
+    def stream(self, request: Request) -> AsyncGenerator[ProviderEvent, None]:
         """Ask for a reply."""
         ...
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lila_app.context.fold import Exchange, fold
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement
 from lila_app.context.policy import Policy, UseCase
 from lila_app.context.specification import Summary
-from lila_app.context.standing import Cut, share, summary_ceiling
-from lila_app.context.window import due, frame
+from lila_app.context.standing import Cut, due_cut, rooms_under
 from lila_app.layers import variants
 from lila_app.layers.port import Question
 from lila_app.storage import cuts, turns
@@ -60,21 +58,11 @@ class ConversationLayer:
 
     def due_cut(self, session_id: str, policy: Policy, row: UseCase, limit: int) -> Cut | None:
         """The cut that is due now that the window outgrew its share of `limit`, if it did."""
-        room = share(row, self.name, limit)
         before = self.summary(session_id)
         after = before.upto_sequence if before else 0
         items = [self.item(turn) for turn in turns.window(self.store, session_id, after)]
-        window = due(frame(items, room, policy.window), room, policy.window)
-        if not window.cut:
-            return None
-        text = fold(
-            before.text if before else "",
-            [Exchange(f.variant.text, f.variant.reply or "") for f in window.cut],
-            summary_ceiling(policy, room),
-            self.count,
-        )
-        gone = tuple(framed.item.id for framed in window.cut)
-        return Cut(window.cut[-1].item.sequence, text, gone)
+        rooms = rooms_under(policy, row, limit, self.count)
+        return due_cut(items, before, rooms, policy.window, self.count)
 
 
 def reply_text(row: TurnRow) -> str:

@@ -37,9 +37,7 @@ def gather(
     chance. A layer that fails raises here.
     """
     asked = [layer for layer in layers if row.layer(layer.name).ratio]
-    running = {
-        layer.name: pool.submit(_timed, layer, question, clock) for layer in asked
-    }
+    running = {layer.name: pool.submit(_timed, layer, question, clock) for layer in asked}
     wait(running.values(), None if deadline_ms is None else deadline_ms / 1000)
     answers = tuple(
         _answer(layer, question, running.get(layer.name), deadline_ms or 0) for layer in layers

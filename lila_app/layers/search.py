@@ -48,9 +48,7 @@ class Finder:
         )
         near = {hit.id: hit.cosine_bp for hit in by_meaning}
         lone = [id for id in covered if id not in near]
-        near |= vectors.cosines(
-            self.store, table, question.vector(), lone, model_id=self.model_id
-        )
+        near |= vectors.cosines(self.store, table, question.vector(), lone, model_id=self.model_id)
         joined = [
             Found(id, relevance(near.get(id), covered.get(id, 0.0))) for id in {*covered, *near}
         ]
