@@ -25,14 +25,15 @@ _SPACE_TIGHT = 500_000_000
 """Bytes: the embedded model is 98 MB, and forgetting writes the store a second time."""
 
 
-def examine(home: Home, known: tuple[Check, ...] = ()) -> tuple[Check, ...]:
-    """Check the machine around `home`; `known` are the checks of whoever has the store open."""
+def examine(home: Home, profile: str) -> tuple[Check, ...]:
+    """Check the machine around `home` and the store of one profile; needs neither to be whole."""
     return (
         _python(),
         _writable(home),
         _private(home),
         _settings(home),
-        *known,
+        _store(home, profile),
+        _weights(home),
         _space(home),
         _servers(),
         _sound(),
@@ -83,6 +84,48 @@ def _settings(home: Home) -> Check:
     except LilaError as error:
         return Check("settings", ok=False, detail=error.message, hint=error.hint)
     return Check("settings", ok=True, detail=f"time zone {chosen.zone.key}")
+
+
+def _store(home: Home, profile: str) -> Check:
+    from lila_app.storage.connection import Store
+
+    try:
+        path = home.profile_db(profile)
+        if not path.exists():
+            return Check("store", ok=True, detail=f"{profile} is made when you first use it")
+        with Store.open(path, read_only=True) as store, store.read() as connection:
+            connection.execute("select count(*) from sqlite_schema").fetchone()
+    except LilaError as error:
+        return Check("store", ok=False, detail=error.message, hint=error.hint)
+    size = path.stat().st_size / 1e6
+    return Check(
+        "store", ok=True, detail=f"{profile} opens, {size:.1f} MB; `lila db check` reads all"
+    )
+
+
+def _weights(home: Home) -> Check:
+    found = sorted(path.name for path in home.models_dir.rglob("*.gguf"))
+    if found:
+        return Check("weights", ok=True, detail=", ".join(found))
+    return Check(
+        "weights",
+        ok=False,
+        detail="no embedded model is here yet",
+        hint="the first chat fetches it, and so does `lila models pull`; "
+        "`lila models adopt FILE.gguf` takes a file of yours",
+        needed=not _another_model(home),
+    )
+
+
+def _another_model(home: Home) -> bool:
+    """Whether the person chose a model that needs no weights here."""
+    from lila_app import settings
+
+    try:
+        chosen = settings.load(home).model
+    except LilaError:
+        return False
+    return bool(chosen) and not chosen.startswith("embedded/")
 
 
 def _space(home: Home) -> Check:

@@ -30,8 +30,11 @@ def chat(plain: bool, session: str | None, go_on: bool, model: str | None) -> No
             from lila_app.cli.repl import Repl
 
             have_model(lila, model)
+            if terminal and model is None:
+                lila.warm(session=chosen)
             Repl(lila, zone(), session=chosen, model=model, interactive=terminal).run()
             return
         from lila_app.tui import run
 
-        run(lila, session=chosen, model=model)
+        code = run(lila, session=chosen, model=model, zone=zone())
+    click.get_current_context().exit(code)

@@ -12,6 +12,11 @@ from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document
 
+_of_session = click.option("--session", metavar="ID", help="The latest record of this session.")
+_at_time = click.option(
+    "--at", type=options.ZonedTime(), metavar="TIME", help="The latest record at this time."
+)
+
 
 @click.group(cls=NounGroup, default="show", default_if_no_args=True)
 def context() -> None:
@@ -23,8 +28,8 @@ def context() -> None:
 
 @context.command()
 @click.argument("id", default="last", metavar="[ID]")
-@click.option("--session", metavar="ID", help="The latest record of this session.")
-@click.option("--at", type=options.ZonedTime(), metavar="TIME", help="As it was at this time.")
+@_of_session
+@_at_time
 @options.as_json
 def show(id: str, session: str | None, at: datetime | None, as_json: bool) -> None:
     """Show one record: what each layer was granted, used and gave back, and what was dropped."""
@@ -38,11 +43,13 @@ def show(id: str, session: str | None, at: datetime | None, as_json: bool) -> No
 
 @context.command()
 @click.argument("id", default="last", metavar="[ID]")
+@_of_session
+@_at_time
 @options.as_json
-def replay(id: str, as_json: bool) -> None:
+def replay(id: str, session: str | None, at: datetime | None, as_json: bool) -> None:
     """Assemble a recorded turn again and compare the bytes; exits 1 unless they are identical."""
     with opened() as lila:
-        outcome = lila.contexts.replay(id)
+        outcome = lila.contexts.replay(id, session=session, at=at)
     identical = outcome.status == "identical"
     if as_json:
         document(

@@ -47,11 +47,11 @@ def check(as_json: bool) -> None:
 def backup(file: Path, as_json: bool) -> None:
     """Write a whole copy of the store to FILE, also while LILA is in use."""
     with opened() as lila:
-        lila.db.backup(file)
+        made = lila.db.backup(file)
     if as_json:
-        document(path=file)
+        document(path=made)
     else:
-        answer(str(file))
+        answer(str(made))
 
 
 @db.command()
@@ -60,11 +60,11 @@ def backup(file: Path, as_json: bool) -> None:
 def restore(file: Path, as_json: bool) -> None:
     """Put the store in FILE in place of the present one, which is kept beside it."""
     with opened() as lila:
-        lila.db.restore(file)
+        kept = lila.db.restore(file)
     if as_json:
-        document(restored=file)
+        document(restored=file, kept=kept)
     else:
-        answer(f"restored {file}")
+        answer(f"restored {file}; what was there is kept at {kept}")
 
 
 @db.command()

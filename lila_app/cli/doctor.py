@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from lila_app.cli import options
-from lila_app.cli.opening import home, opened
+from lila_app.cli.opening import home, profile
 from lila_app.cli.output import answer, document
-from lila_app.errors import LilaError
 from lila_app.views import Check
 
 
@@ -19,7 +18,9 @@ def doctor(as_json: bool) -> None:
     Exits 1 when something LILA needs is wrong. Sound, a keyring and other model servers are not
     needed: chat works without.
     """
-    found = _examined()
+    from lila_app.doctor import examine
+
+    found = examine(home(), profile())
     if as_json:
         document(checks=found)
     else:
@@ -29,17 +30,6 @@ def doctor(as_json: bool) -> None:
                 answer(f"     {check.hint}")
     if any(check.needed and not check.ok for check in found):
         click.get_current_context().exit(1)
-
-
-def _examined() -> tuple[Check, ...]:
-    """Every check; a store that does not open is one of them, not the end."""
-    try:
-        with opened() as lila:
-            return lila.doctor()
-    except LilaError as error:
-        from lila_app.doctor import examine
-
-        return examine(home(), (Check("store", ok=False, detail=error.message, hint=error.hint),))
 
 
 def _mark(check: Check) -> str:

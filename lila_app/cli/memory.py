@@ -13,8 +13,6 @@ from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
 from lila_app.errors import NotFoundError
 
-_KINDS = click.Choice(["fact", "core"])
-
 
 @click.group(cls=NounGroup, default="list", default_if_no_args=True)
 def memory() -> None:
@@ -26,15 +24,16 @@ def memory() -> None:
 
 @memory.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--kind", type=_KINDS, default="fact", show_default=True, help="Which kind.")
+@click.option("--core", is_flag=True, help="Make it part of every conversation.")
 @click.option("--pinned", is_flag=True, help="Never let it be crowded out.")
 @options.at_now
 @options.as_json
 def add(
-    text: tuple[str, ...], kind: str, pinned: bool, now: datetime | None, as_json: bool
+    text: tuple[str, ...], core: bool, pinned: bool, now: datetime | None, as_json: bool
 ) -> None:
     """Let LILA remember something."""
     with opened() as lila:
+        kind = "core" if core else "fact"
         made = lila.memory.add(" ".join(text), kind=kind, pinned=pinned, now=now)
     if as_json:
         document(memory=made)
@@ -43,7 +42,7 @@ def add(
 
 
 @memory.command("list")
-@click.option("--kind", type=_KINDS, help="Only these.")
+@click.option("--kind", type=click.Choice(["fact", "core"]), help="Only these.")
 @options.at_most(None)
 @options.as_json
 def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
