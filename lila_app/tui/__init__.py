@@ -25,9 +25,11 @@ def run(
 
     from lila_app.tui.app import LilaApp
     from lila_app.tui.native_output import quiet_native_stderr
+    from lila_app.tui.terminal_keys import accept_alt_enter
 
     # Python prints warnings of loggers nobody listens to on stderr, which is the screen here.
     logging.getLogger("lila_app").addHandler(logging.NullHandler())
+    accept_alt_enter()
     app = LilaApp(lila, session=session, model=model, zone=zone)
     with quiet_native_stderr():
         app.run()

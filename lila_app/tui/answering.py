@@ -79,8 +79,9 @@ class Answering:
 
     async def run(self) -> None:
         """Answer what waits, oldest first; returns when nothing waits or a turn failed."""
-        while self._outbox.waiting and self._ready():
-            if not await self._answer(self._outbox.waiting[0]):
+        while self._ready():
+            text = self._outbox.send_next()
+            if text is None or not await self._answer(text):
                 return
 
     async def _answer(self, text: str) -> bool:

@@ -65,25 +65,16 @@ class DraftFile:
         """The slot with a draft left by a dead process, else the first free one."""
         folder = state_dir / "drafts"
         make_private(folder)
-        free: DraftFile | None = None
-        for number in range(1, _SLOTS + 1):
-            slot = cls._try(folder, f"{profile}-{number}")
-            if slot is None:
-                continue
-            if slot.found.joined:
-                if free is not None:
-                    free.close()
+        names = [f"{profile}-{number}" for number in range(1, _SLOTS + 1)]
+        left_behind = [name for name in names if (folder / f"{name}.json").exists()]
+        for name in (*left_behind, *names):
+            slot = cls._try(folder, name)
+            if slot is not None:
                 return slot
-            if free is None:
-                free = slot
-            else:
-                slot.close()
-        if free is None:
-            raise StorageError(
-                f"more than {_SLOTS} windows of LILA are open on this profile",
-                hint="close one; until then an unsent message is not kept over a crash",
-            )
-        return free
+        raise StorageError(
+            f"more than {_SLOTS} windows of LILA are open on this profile",
+            hint="close one; until then an unsent message is not kept over a crash",
+        )
 
     @classmethod
     def _try(cls, folder: Path, name: str) -> DraftFile | None:

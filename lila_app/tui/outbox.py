@@ -20,6 +20,7 @@ class Outbox:
         self._file: DraftFile | None = None
         self._on_problem = on_problem
         self._told = False
+        self._under_way: str | None = None
         self._waiting: list[str] = []
         self._text = ""
         self._writing = asyncio.Lock()
@@ -30,7 +31,7 @@ class Outbox:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Messages sent and not accepted, the one under way first."""
+        """Messages whose turn has not come, in order."""
         return tuple(self._waiting)
 
     def type(self, text: str) -> None:
@@ -42,23 +43,34 @@ class Outbox:
         self._waiting.append(text)
         self._text = ""
 
+    def send_next(self) -> str | None:
+        """The next message, now under way and not yet accepted."""
+        if not self._waiting:
+            return None
+        self._under_way = self._waiting.pop(0)
+        return self._under_way
+
     def accepted(self) -> None:
-        """The store has the first waiting message."""
-        if self._waiting:
-            self._waiting.pop(0)
+        """The store has the message that was under way."""
+        self._under_way = None
 
     def take_back(self) -> str:
-        """Everything that waits as one text for the prompt; nothing waits any more."""
-        text = Draft(tuple(self._waiting)).joined
+        """Everything not accepted as one text for the prompt; nothing waits any more."""
+        text = Draft(self._unaccepted()).joined
+        self._under_way = None
         self._waiting.clear()
         return text
+
+    def _unaccepted(self) -> tuple[str, ...]:
+        under_way = () if self._under_way is None else (self._under_way,)
+        return (*under_way, *self._waiting)
 
     async def keep(self) -> None:
         """Write what there is now; returns when it is on disk."""
         if self._file is None:
             return
         async with self._writing:
-            draft = Draft(tuple(self._waiting), self._text)
+            draft = Draft(self._unaccepted(), self._text)
             try:
                 await asyncio.to_thread(self._file.save, draft)
             except LilaError as error:

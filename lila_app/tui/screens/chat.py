@@ -63,17 +63,16 @@ class ChatScreen(Screen[None]):
     """One conversation at a time; also the `View` of `Answering` and `Preparing`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "Stop the reply and keep what is there", id="chat.stop",
-                priority=True),
+        Binding("escape", "stop", "Stop the reply and keep what is there", id="chat.stop"),
         Binding("f2,ctrl+o", "sessions", "Earlier conversations", id="chat.sessions"),
         Binding("f3,ctrl+t", "context", "What the model saw, on and off", id="chat.context"),
         Binding("ctrl+n", "new", "New conversation", id="chat.new"),
-        Binding("pageup", "page(-1)", "Scroll up", id="chat.page_up", priority=True),
-        Binding("pagedown", "page(1)", "Scroll down", id="chat.page_down", priority=True),
+        Binding("pageup", "page(-1)", "Scroll up", id="chat.page_up"),
+        Binding("pagedown", "page(1)", "Scroll down", id="chat.page_down"),
         Binding("ctrl+c", "copy_or_quit",
                 "Copy what is selected, else stop the reply, else clear the message, "
-                "else (twice) quit", id="chat.interrupt", priority=True),
-        Binding("ctrl+d", "end", "Quit when the message is empty", id="chat.end", priority=True),
+                "else (twice) quit", id="chat.interrupt"),
+        Binding("ctrl+d", "end", "Quit when the message is empty", id="chat.end"),
     ]  # fmt: skip
 
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 (Textual declares it as an instance variable)
@@ -156,6 +155,9 @@ class ChatScreen(Screen[None]):
             turns.cancel()
             await asyncio.wait({asyncio.ensure_future(_settled(turns))}, timeout=_PATIENCE)
         self._outbox.type(self._prompt.text)
+
+    async def on_unmount(self) -> None:
+        """However the app ends, the draft is on disk."""
         await self._outbox.keep()
         self._outbox.close()
 
@@ -184,7 +186,7 @@ class ChatScreen(Screen[None]):
         self._status.seconds = seconds
         self._status.status = self._model.status
         self._title.conversation = self._model.title
-        self._waiting.say(self._outbox.waiting[1 if self._model.turn_active else 0 :])
+        self._waiting.say(self._outbox.waiting)
         self._panel.show(self._model.record)
 
     async def choose(self, missing: Missing) -> str | None:

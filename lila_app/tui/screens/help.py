@@ -41,14 +41,14 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_content(sections: Iterable[Section]) -> Content:
-    """All bindings of all sections as text."""
-    parts = [plain(f"{_INTRODUCTION}")]
+    """All bindings that say what they do, of all sections, as text."""
+    parts = [plain(_INTRODUCTION)]
     for title, bindings in sections:
         parts.append(plain(f"\n{title}\n", "bold underline"))
         for binding in bindings:
-            if isinstance(binding, Binding):
+            if isinstance(binding, Binding) and binding.description:
                 keys = " or ".join(key_name(key) for key in binding.key.split(","))
-                parts.append(plain(f"{keys:<22} ", "bold"))
+                parts.append(plain(f"{keys:12} ", "bold"))
                 parts.append(plain(binding.description))
                 parts.append(plain(f"  {binding.id}\n", "dim"))
     return Content("").join(parts)

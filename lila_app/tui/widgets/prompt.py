@@ -23,19 +23,23 @@ class Prompt(TextArea):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send the message", id="prompt.send", priority=True),
+        Binding("enter", "send", "Send the message", id="prompt.send"),
         Binding(
             "ctrl+j,shift+enter,alt+enter",
             "newline",
             "Start a new line (so does a backslash before Enter)",
             id="prompt.newline",
-            priority=True,
         ),
         Binding("up", "older", "On the first line: the message sent before", id="prompt.older"),
         Binding("down", "newer", "On the last line: the message sent after", id="prompt.newer"),
         Binding(
             "ctrl+g", "edit", "Write in your own editor ($VISUAL or $EDITOR)", id="prompt.edit"
         ),
+        # TextArea has meanings of its own for these; the screen's come first.
+        Binding("ctrl+c", "screen.copy_or_quit", show=False, id="prompt.interrupt"),
+        Binding("ctrl+d", "screen.end", show=False, id="prompt.end"),
+        Binding("pageup", "screen.page(-1)", show=False, id="prompt.page_up"),
+        Binding("pagedown", "screen.page(1)", show=False, id="prompt.page_down"),
     ]
 
     class Sent(Message):
@@ -101,6 +105,20 @@ class Prompt(TextArea):
     def action_edit(self) -> None:
         """Ask for the external editor."""
         self.post_message(self.EditorWanted())
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Obey a bound key here and now, in the order in which keys came.
+
+        Textual runs a priority binding before keys still waiting for this widget, and others after
+        keys that came later: text typed fast or sent by a program would be cut off at Enter.
+        """
+        if event.is_printable:
+            return
+        bound = self.screen.active_bindings.get(event.key)
+        if bound is not None and bound.enabled and bound.node is self:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(bound.binding.action)
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Paste what can be seen: control codes in it would reach the terminal."""

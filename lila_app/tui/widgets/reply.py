@@ -29,7 +29,6 @@ class Reply(Markdown):
         self._stream: MarkdownStream | None = None
         self._timer: Timer | None = None
         self._written_at = 0.0
-        self.writes = 0
 
     async def write(self, piece: str) -> None:
         """Add the next piece; inside a code fence pieces are gathered for `FENCE_INTERVAL`."""
@@ -61,5 +60,4 @@ class Reply(Markdown):
         text = "".join(self._held)
         self._held.clear()
         self._written_at = monotonic()
-        self.writes += 1
         await self._stream.write(text)
