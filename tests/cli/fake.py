@@ -71,6 +71,9 @@ class FakeLila:
             raise
         yield Done("s7", "c3", False, "embedded/small")
 
+    def warm(self, use_case: str = "chat", session: str | None = None) -> None:
+        self.calls.append(("warm", session))
+
     @property
     def sessions(self) -> SimpleNamespace:
         known = self.sessions_known

@@ -50,7 +50,7 @@ def test_a_stop_by_the_person_is_not_called_an_error(capsys: pytest.CaptureFixtu
         (("sessions", "lst"), "lila sessions has no command 'lst'; did you mean list?"),
         (("context", "c41"), "lila context has no command 'c41'"),
         (("memory", "add"), "Missing argument"),
-        (("memory", "add", "x", "--kind", "dream"), "'dream' is not one of"),
+        (("memory", "list", "--kind", "dream"), "'dream' is not one of"),
         (("--profile",), "requires an argument"),
         (("--profile", "A/B", "paths"), "'A/B' is not a profile name"),
     ],

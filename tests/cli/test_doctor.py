@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import ctypes.util
+import json
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lila_app import doctor, settings
+from lila_app.paths import Home
+from lila_app.views import Check
+from tests.cli.lila import lila
+from tests.cli.terminal import terminal
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Home:
+    made = Home.at(tmp_path / "home")
+    made.create()
+    return made
+
+
+def _check(home: Home, name: str) -> Check:
+    return next(check for check in doctor.examine(home, "default") if check.name == name)
+
+
+class _Models(BaseHTTPRequestHandler):
+    body = b""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def model_server() -> Iterator[int]:
+    server = HTTPServer(("127.0.0.1", 0), _Models)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def _closed_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_a_new_home_lacks_only_the_weights(place: Home) -> None:
+    wrong = [c for c in doctor.examine(place, "default") if c.needed and not c.ok]
+    assert [check.name for check in wrong] == ["weights"]
+    assert "lila models pull" in wrong[0].hint
+
+
+def test_whatever_is_missing_says_what_to_do(place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000_000))  # pyright: ignore[reportUnknownLambdaType]
+    place.data_dir.chmod(0o755)
+    place.settings_file.write_text("timezon = 1")
+    place.profile_db("default").write_bytes(b"not a database" * 100)
+    found = doctor.examine(place, "default")
+    wrong = {check.name for check in found if not check.ok}
+    assert {"privacy", "settings", "store", "weights", "disk", "sound"} <= wrong
+    assert all(check.hint for check in found if not check.ok)
+    sound = next(check for check in found if check.name == "sound")
+    assert not sound.needed
+    assert "libportaudio2" in sound.hint
+
+
+def test_a_home_that_does_not_exist_is_judged_by_where_it_would_be(tmp_path: Path) -> None:
+    home = Home.at(tmp_path / "a" / "b")
+    assert _check(home, "home").ok
+    assert not (tmp_path / "a").exists()
+    assert not _check(Home.at(Path("/proc/lila")), "home").ok
+
+
+def test_weights_are_found_and_not_missed_by_who_uses_another_model(place: Home) -> None:
+    settings.set_value(place, "model", "ollama/llama3.2")
+    assert not _check(place, "weights").needed
+    (place.models_dir / "small.gguf").touch()
+    assert _check(place, "weights").detail == "small.gguf"
+
+
+def test_a_server_on_loopback_is_named_with_its_models(
+    place: Home, model_server: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "_SERVERS", (("Ollama", model_server), ("vLLM", _closed_port())))
+    _Models.body = json.dumps({"data": [{"id": "llama3.2"}, {"id": "qwen3"}]}).encode()
+    found = _check(place, "servers")
+    assert found.detail == f"Ollama at http://127.0.0.1:{model_server}/v1 with llama3.2, qwen3"
+    assert "lila models default" in found.hint
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": 3}', b"\xff", b""])
+def test_another_program_on_that_port_is_not_taken_for_one(
+    place: Home, model_server: int, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    monkeypatch.setattr(doctor, "_SERVERS", (("Ollama", model_server),))
+    _Models.body = body
+    assert "no other model server" in _check(place, "servers").detail
+
+
+def test_a_server_that_never_answers_does_not_hold_it_up(
+    place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        monkeypatch.setattr(doctor, "_SERVERS", (("Ollama", silent.getsockname()[1]),))
+        assert "no other model server" in _check(place, "servers").detail
+
+
+def test_a_keyring_that_breaks_while_it_loads_is_only_noted(
+    place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import keyring
+
+    def broken() -> None:
+        raise RuntimeError("no D-Bus")
+
+    monkeypatch.setattr(keyring, "get_keyring", broken)
+    found = _check(place, "keyring")
+    assert (found.ok, found.needed) == (False, False)
+
+
+def test_the_command_exits_1_while_something_needed_is_missing(tmp_path: Path) -> None:
+    seen = lila(tmp_path, "doctor")
+    assert seen.code == 1
+    assert "FAIL weights: " in seen.out
+    assert seen.err == ""
+    (tmp_path / "data" / "models").mkdir(parents=True)
+    (tmp_path / "data" / "models" / "small.gguf").touch()
+    seen = lila(tmp_path, "doctor", "--json")
+    assert seen.code == 0
+    assert {check["name"] for check in seen.json["checks"]} >= {"python", "store", "sound"}
+
+
+def test_a_terminal_that_cannot_draw_is_pointed_to_the_plain_chat(tmp_path: Path) -> None:
+    with terminal(tmp_path, ["-m", "lila_app", "doctor"]) as screen:
+        screen.wait_for("ok   terminal: xterm")
+        screen.leave()
