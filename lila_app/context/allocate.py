@@ -43,7 +43,7 @@ def _check(budget: int, weights: Sequence[int], limits: Sequence[int], held: Seq
 
 def _allocate_fresh(budget: int, weights: Sequence[int], limits: Sequence[int]) -> tuple[int, ...]:
     given = [0] * len(weights)
-    active = [i for i, w in enumerate(weights) if w > 0 and limits[i] > 0]
+    active: list[int] = [i for i, w in enumerate(weights) if w > 0 and limits[i] > 0]
     left = budget
     while active:
         total = sum(weights[i] for i in active)

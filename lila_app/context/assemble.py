@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lila_app.context import blocks as layout
-from lila_app.context.blocks import Block, Breakpoint, Draft, Part, PromptMessage, sha256
+from lila_app.context.blocks import Block, Breakpoint, Draft, PromptMessage, sha256
+from lila_app.context.drafts import drafts
 from lila_app.context.fixed import LAYER_BLOCKS, Fixed, fix
-from lila_app.context.items import Counter, Item
+from lila_app.context.items import Counter, tokens_of
 from lila_app.context.policy import TOTAL_RATIO, UseCase
-from lila_app.context.recall import Chosen, Recall, edges, recall
+from lila_app.context.recall import Chosen, Recall, pins_of, recall, yielded
 from lila_app.context.record import Outcome, make_record
-from lila_app.context.screen import Dropped, Reason, Screened, screen
+from lila_app.context.screen import Dropped, Screened, screen
 from lila_app.context.specification import Specification
-from lila_app.context.standing import Cut, Standing, share, squeeze, stand
-from lila_app.errors import FixedPartsError, UsageError
+from lila_app.context.standing import Cut, Rooms, Standing, rooms_under, squeeze, stand
+from lila_app.errors import BudgetError, FixedPartsError, PinnedOverflowError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,14 @@ def assemble(specification: Specification, count: Counter) -> Context:
         )
     limit = token_limit(specification, row)
     screened, refused = screen(specification.answers, row)
-    fixed = fix(specification, row, screened, count)
+    fixed = fix(specification, row, count)
     if fixed.total > limit:
-        raise FixedPartsError(
-            limit=limit, parts=(*fixed.tokens.items(), *fixed.conditional.items())
-        )
-    standing = stand(screened, specification.summary, specification.policy, row, limit, count)
-    return _Assembly(specification, row, limit, screened, refused, fixed, count).settle(standing)
+        raise FixedPartsError(limit=limit, parts=fixed.listed())
+    policy = specification.policy
+    rooms = rooms_under(policy, row, limit, count)
+    standing = stand(screened, specification.summary, rooms, row, policy.window, count)
+    work = _Assembly(specification, row, limit, screened, refused, fixed, rooms, count)
+    return work.settle(standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,104 +101,96 @@ class _Assembly:
     screened: tuple[Screened, ...]
     refused: tuple[Dropped, ...]
     fixed: Fixed
+    rooms: Rooms
     count: Counter
 
     def settle(self, standing: Standing) -> Context:
-        held = self.held(standing)
-        excess = self.fixed.total + sum(held.values()) - self.limit
-        if excess > 0:
-            standing = self.give_back(standing, excess)
-            held = self.held(standing)
-        pool = self.limit - self.fixed.total - sum(held.values())
-        if pool < 0:
-            parts = (*self.fixed.tokens.items(), *((k, v) for k, v in held.items() if v))
-            raise FixedPartsError(limit=self.limit, parts=parts)
-        chosen = recall(self.screened, self.row, held, pool)
-        return self.recount(standing, chosen)
-
-    def recount(self, standing: Standing, chosen: Recall) -> Context:
-        """Count the final bytes; while they overflow, the last recalled item admitted goes."""
+        """Fit everything and count the final bytes; while they overflow, what was recalled last
+        yields first, then the standing parts. Each round leaves less, so there is a last one.
+        """
+        standing = self.make_room(standing, self.overflow(standing))
         while True:
-            blocks = layout.lay(self.drafts(standing, chosen), self.count)
-            text = "".join(block.text for block in blocks)
-            used = self.count(text)
-            if used <= self.limit:
-                return self.finish(standing, chosen, blocks, text, used)
-            last = next((c for c in reversed(chosen.chosen) if not c.item.pinned), None)
-            if last is None:
-                return self.settle(self.give_back(standing, used - self.limit, strict=True))
-            chosen = replace(
-                chosen,
-                chosen=tuple(c for c in chosen.chosen if c is not last),
-                dropped=(*chosen.dropped, Dropped(last.item, Reason.RECOUNT)),
+            chosen: Recall | None = self.recall(standing)
+            over = 0
+            while chosen is not None:
+                blocks = layout.lay(self.draft(standing, chosen), self.count)
+                text = "".join(block.text for block in blocks)
+                used = self.count(text)
+                if used <= self.limit:
+                    return self.finish(standing, chosen, blocks, text, used)
+                over = used - self.limit
+                chosen = yielded(chosen, over)
+            standing = self.make_room(standing, over)
+
+    def overflow(self, standing: Standing) -> int:
+        """Tokens by which the parts that may not yield to a cut exceed the limit beside it."""
+        pins = {layer.layer: tokens_of(pins_of(layer)) for layer in self.screened}
+        opening = self.fixed.opening([layer for layer, tokens in pins.items() if tokens])
+        return self.top(standing) + opening + sum(pins.values()) - self.limit
+
+    def top(self, standing: Standing) -> int:
+        """Tokens of the fixed and the standing parts with their headings."""
+        headings = sum(self.fixed.openings[block] for block in standing.blocks)
+        return self.fixed.total + headings + sum(standing.held.values())
+
+    def make_room(self, standing: Standing, excess: int) -> Standing:
+        """Standing parts that give back `excess` tokens, and more while headings ask for it."""
+        while excess > 0:
+            grid = self.specification.policy.window
+            smaller = squeeze(standing, excess, self.rooms, grid, self.count)
+            if smaller == standing:
+                raise self.too_small(standing, excess)
+            standing = smaller
+            excess = self.overflow(standing)
+        return standing
+
+    def too_small(self, standing: Standing, excess: int) -> BudgetError:
+        """The error for what is left once everything that may yield has yielded."""
+        pins = {layer.layer: pins_of(layer) for layer in self.screened if pins_of(layer)}
+        room = self.limit - self.top(standing) - self.fixed.opening(pins)
+        tokens = sum(map(tokens_of, pins.values()))
+        if 0 <= room < tokens:
+            return PinnedOverflowError(
+                layer=" and ".join(pins),
+                cap=room,
+                tokens=tokens,
+                items=tuple(item.id for items in pins.values() for item in items),
             )
+        held = ((f"{name} (standing)", size) for name, size in standing.held.items() if size)
+        return FixedPartsError(
+            limit=self.limit, parts=(*self.fixed.listed(), *held, ("over by", excess))
+        )
 
-    def give_back(self, standing: Standing, excess: int, *, strict: bool = False) -> Standing:
-        room = share(self.row, "conversation", self.limit)
-        smaller = squeeze(standing, excess, room, self.specification.policy, self.count)
-        if strict and not (standing.window.kept or standing.profile):
-            tokens = (*self.fixed.tokens.items(), ("over by", excess))
-            raise FixedPartsError(limit=self.limit, parts=tokens)
-        return smaller
+    def recall(self, standing: Standing) -> Recall:
+        pool = self.available(standing) - sum(standing.held.values())
+        return recall(self.screened, self.row, self.held(standing), self.recalled_rooms, pool)
 
-    def held(self, standing: Standing) -> dict[str, int]:
-        held = dict.fromkeys((share.name for share in self.row.layers), 0)
-        held["session"] = _tokens(standing.goals)
-        held["memory"] = _tokens(standing.profile)
-        summary = self.count(standing.summary + "\n") if standing.summary else 0
-        held["conversation"] = standing.window.tokens + summary
-        return held
+    def available(self, standing: Standing) -> int:
+        """Tokens the layers share: what is left once the blocks of all that compete are opened.
 
-    def drafts(self, standing: Standing, chosen: Recall) -> list[Draft]:
+        Where that leaves less than the pinned items need, only their blocks are.
+        """
+        competing = [layer.layer for layer in self.screened if layer.recalled]
+        held = sum(standing.held.values())
+        left = self.limit - self.top(standing) + held - self.fixed.opening(competing)
+        return max(left, held + sum(tokens_of(pins_of(layer)) for layer in self.screened))
+
+    def draft(self, standing: Standing, chosen: Recall) -> list[Draft]:
         policy = self.specification.policy
-        recalled = {
-            block: [c for c in chosen.chosen if c.item.layer == layer]
+        closing = policy.prompt(self.row.closing).strip()
+        return drafts(policy, self.fixed, closing, standing, chosen.chosen)
+
+    @property
+    def recalled_rooms(self) -> dict[str, int]:
+        policy = self.specification.policy
+        rooms = {
+            layer: layout.content_room(policy.block(block), self.count)
             for layer, block in LAYER_BLOCKS
         }
-        contents: dict[str, tuple[Part, ...]] = dict(self.fixed.parts)
-        sizes = {name: self.fixed.tokens[name] for name in self.fixed.parts}
-        headed = {
-            "profile": [item.variants[0].text for item in standing.profile],
-            "goals": [item.variants[0].text for item in standing.goals],
-            "summary": [standing.summary] if standing.summary else [],
-        }
-        headed |= {
-            block: [c.variant.text for c in edges(choice)] for block, choice in recalled.items()
-        }
-        for name, lines in headed.items():
-            if lines:
-                declared = policy.block(name)
-                role = "user" if declared.lifetime == "L4" else "system"
-                content = "\n".join([declared.heading, *lines] if declared.heading else lines)
-                contents[name] = (Part(role, content),)
-        held = self.held(standing)
-        sizes["profile"], sizes["goals"] = held["memory"], held["session"]
-        sizes["summary"] = held["conversation"] - standing.window.tokens
-        for block, choice in recalled.items():
-            sizes[block] = sum(c.variant.tokens for c in choice)
-        for name in headed:
-            sizes[name] += self.fixed.conditional.get(name, 0) if name in contents else 0
-        contents["conversation"] = tuple(
-            part
-            for framed in standing.window.kept
-            for part in (
-                Part("user", framed.variant.text),
-                Part("assistant", framed.variant.reply or ""),
-            )
-        )
-        sizes["conversation"] = standing.window.tokens
-        if "closing" in self.fixed.conditional and self.material(chosen):
-            contents["closing"] = (Part("user", policy.prompt(self.row.closing).strip()),)
-            sizes["closing"] = self.fixed.conditional["closing"]
-        return [
-            Draft(
-                block.name, block.lifetime, contents.get(block.name, ()), sizes.get(block.name, 0)
-            )
-            for block in policy.blocks
-        ]
+        return {share.name: rooms.get(share.name, 0) for share in self.row.layers}
 
-    def material(self, chosen: Recall) -> bool:
-        return any(c.item.layer != "session" for c in chosen.chosen)
+    def held(self, standing: Standing) -> dict[str, int]:
+        return {share.name: standing.held.get(share.name, 0) for share in self.row.layers}
 
     def finish(
         self,
@@ -212,7 +206,7 @@ class _Assembly:
         )
         outcome = Outcome(
             limit=self.limit,
-            available=self.limit - self.fixed.total,
+            available=self.available(standing),
             used=used,
             blocks=blocks,
             breakpoints=points,
@@ -233,10 +227,6 @@ class _Assembly:
             cut=standing.cut,
             reply_reserve=self.row.reply_reserve,
         )
-
-
-def _tokens(items: Sequence[Item]) -> int:
-    return sum(item.variants[0].tokens for item in items)
 
 
 def _included(standing: Standing, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:

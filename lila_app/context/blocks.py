@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lila_app.context.items import ROLE_LINE, Counter
-from lila_app.context.policy import Lifetime
+from lila_app.context.policy import BlockPolicy, Lifetime
 
 Role = Literal["tools", "system", "user", "assistant", "tool"]
 
@@ -47,6 +47,28 @@ class Breakpoint:
     after: str
     end: int
     prefix_sha256: str
+
+
+UNBOUNDED = 10**9
+"""The room of a block without a ceiling; larger than any budget a policy may declare."""
+
+
+def heading_tokens(block: BlockPolicy, count: Counter) -> int:
+    """Tokens of the line that opens the block when it has content."""
+    return count(block.heading + "\n") if block.heading else 0
+
+
+def content_room(block: BlockPolicy, count: Counter) -> int:
+    """Tokens of content a block may hold: its ceiling less its heading and its role line."""
+    if not block.ceiling:
+        return UNBOUNDED
+    role = ROLE_LINE.format(role=role_of(block))
+    return max(0, block.ceiling - heading_tokens(block, count) - count(role))
+
+
+def role_of(block: BlockPolicy) -> Role:
+    """Who speaks in a block that belongs to nobody's turn: the system, or from L4 on the person."""
+    return "user" if block.lifetime >= Lifetime.L4 else "system"
 
 
 def sha256(text: str) -> str:

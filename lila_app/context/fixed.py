@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lila_app.context.blocks import Part
+from lila_app.context.blocks import Part, heading_tokens, role_of
 from lila_app.context.items import ROLE_LINE, Counter
-from lila_app.context.policy import UseCase
-from lila_app.context.screen import Screened
+from lila_app.context.policy import BlockPolicy, UseCase
 from lila_app.context.specification import Specification, ToolExchange
 from lila_app.errors import BudgetError
 
@@ -25,24 +24,44 @@ LAYER_BLOCKS = (
     ("rag", "documents"),
 )
 """Which L4 block the recalled items of a layer are rendered in; conversation recalls nothing."""
+STANDING_BLOCKS = ("profile", "goals", "summary")
+"""The blocks above the conversation that have a heading of their own."""
 _MATERIAL = ("memory", "graph", "rag")
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Fixed contents by block, and tokens by part in the order they are rendered.
+    """Fixed contents by block and their tokens, and what the blocks of layers cost to open.
 
-    `conditional` are parts that are reserved but rendered only if their layer got something in.
+    `tokens` are of the contents, `role_lines` of the lines that open their messages. `openings`
+    are the headings by block, and `closing`, which is due with the first recalled material: they
+    are spent only where a layer gets something in.
     """
 
     parts: dict[str, tuple[Part, ...]]
     tokens: dict[str, int]
-    conditional: dict[str, int]
+    role_lines: int
+    openings: dict[str, int]
 
     @property
     def total(self) -> int:
-        """Tokens to take off the top."""
-        return sum(self.tokens.values()) + sum(self.conditional.values())
+        """Tokens that come off the top whatever the layers offer."""
+        return sum(self.tokens.values()) + self.role_lines
+
+    def opening(self, layers: Collection[str]) -> int:
+        """Tokens it takes to open the L4 blocks of these layers."""
+        blocks = [block for layer, block in LAYER_BLOCKS if layer in layers]
+        closing = self.openings["closing"] if any(map(is_material, layers)) else 0
+        return sum(self.openings[block] for block in blocks) + closing
+
+    def listed(self) -> tuple[tuple[str, int], ...]:
+        """Every part with its tokens, for an error."""
+        return (*self.tokens.items(), ("role lines", self.role_lines))
+
+
+def is_material(layer: str) -> bool:
+    """Whether what the layer recalls is something to answer from, and to name as a source."""
+    return layer in _MATERIAL
 
 
 def clock_line(now: str, zone: str) -> str:
@@ -52,32 +71,39 @@ def clock_line(now: str, zone: str) -> str:
     return f"Now: {day}, {at.hour:02}:{at.minute:02} ({zone})"
 
 
-def fix(
-    specification: Specification, row: UseCase, screened: Sequence[Screened], count: Counter
-) -> Fixed:
+def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:
     """Render the fixed parts and count them. Raises BudgetError when one exceeds its ceiling."""
     policy = specification.policy
     identity = (specification.persona or policy.prompt(row.identity)).strip()
-    parts: dict[str, tuple[Part, ...]] = {
-        "identity": (Part("system", f"{identity}\nProfile: {specification.profile}"),),
-        "clock": (_request_part(specification, "clock"),),
-        "turn": (_request_part(specification, "turn"),),
-    }
+    parts: dict[str, tuple[Part, ...]] = {}
     if specification.tools:
         parts["tools"] = (Part("tools", "\n".join(specification.tools)),)
+    parts["identity"] = (Part("system", f"{identity}\nProfile: {specification.profile}"),)
+    parts["clock"] = (_request_part(specification, "clock"),)
+    parts["turn"] = (_request_part(specification, "turn"),)
     if specification.exchanges:
         parts["results"] = _results(specification.exchanges, policy.window.keep_results)
     tokens = {name: _tokens(content, count) for name, content in parts.items()}
-    for name, size in tokens.items():
-        ceiling = policy.block(name).ceiling
-        if ceiling and size > ceiling:
-            raise BudgetError(
-                f"block {name} is {size} tokens and its ceiling is {ceiling}",
-                hint=f"shorten it ({policy.block(name).owner}) or raise its ceiling in blocks.toml",
-            )
-    tokens["role lines"] = _role_lines(parts, count)
-    conditional = _conditional(specification, row, screened, count)
-    return Fixed(parts, tokens, conditional)
+    openings = {
+        block: heading_tokens(policy.block(block), count)
+        for block in (*STANDING_BLOCKS, *(block for _, block in LAYER_BLOCKS))
+    }
+    closing = policy.prompt(row.closing).strip()
+    openings["closing"] = count(closing + "\n") if closing else 0
+    for name, size in (*tokens.items(), ("closing", openings["closing"])):
+        _check_ceiling(policy.block(name), size, parts.get(name, ()), count)
+    return Fixed(parts, tokens, _role_lines(parts, count), openings)
+
+
+def _check_ceiling(block: BlockPolicy, size: int, parts: Sequence[Part], count: Counter) -> None:
+    # Its role lines are the block's too: one that may open it, or one a call and one a result.
+    lines = [part.role for part in parts] if block.name == "results" else [role_of(block)]
+    size += sum(count(ROLE_LINE.format(role=role)) for role in lines) if size else 0
+    if block.ceiling and size > block.ceiling:
+        raise BudgetError(
+            f"block {block.name} is {size} tokens and its ceiling is {block.ceiling}",
+            hint=f"shorten it ({block.owner}) or raise its ceiling in blocks.toml",
+        )
 
 
 def _request_part(specification: Specification, block: str) -> Part:
@@ -87,16 +113,17 @@ def _request_part(specification: Specification, block: str) -> Part:
         if block == "clock"
         else specification.turn
     )
-    role = "user" if declared.lifetime == "L4" else "system"
-    return Part(role, f"{declared.heading}\n{content}" if declared.heading else content)
+    return Part(
+        role_of(declared), f"{declared.heading}\n{content}" if declared.heading else content
+    )
 
 
 def _results(exchanges: Sequence[ToolExchange], keep: int) -> tuple[Part, ...]:
     parts: list[Part] = []
-    for age, exchange in enumerate(reversed(exchanges)):
-        result = exchange.result if age < keep else "(cleared)"
-        call = f"{exchange.name} {exchange.arguments}"
-        parts[:0] = [Part("assistant", f"[{exchange.id}] {call}"), Part("tool", result)]
+    for place, exchange in enumerate(exchanges):
+        result = exchange.result if place >= len(exchanges) - keep else "(cleared)"
+        call = f"[{exchange.id}] {exchange.name} {exchange.arguments}"
+        parts += [Part("assistant", call), Part("tool", result)]
     return tuple(parts)
 
 
@@ -104,30 +131,7 @@ def _tokens(parts: Sequence[Part], count: Counter) -> int:
     return sum(count(part.content + "\n") for part in parts)
 
 
-def _role_lines(parts: dict[str, tuple[Part, ...]], count: Counter) -> int:
-    roles = ["system", "user"]
+def _role_lines(parts: Mapping[str, Sequence[Part]], count: Counter) -> int:
+    roles = ["system", "user", *(part.role for part in parts.get("results", ()))]
     roles += ["tools"] if "tools" in parts else []
-    roles += [part.role for part in parts.get("results", ())]
     return sum(count(ROLE_LINE.format(role=role)) for role in roles)
-
-
-def _conditional(
-    specification: Specification, row: UseCase, screened: Sequence[Screened], count: Counter
-) -> dict[str, int]:
-    policy = specification.policy
-    layers = {entry.layer: entry for entry in screened}
-    wanted = {block for layer, block in LAYER_BLOCKS if layers[layer].recalled}
-    if layers["session"].goals:
-        wanted.add("goals")
-    if layers["memory"].profile:
-        wanted.add("profile")
-    if layers["conversation"].turns or specification.summary:
-        wanted.add("summary")
-    reserved = {
-        name: count(policy.block(name).heading + "\n")
-        for name in sorted(wanted)
-        if policy.block(name).heading
-    }
-    if row.closing and any(layers[layer].recalled for layer in _MATERIAL):
-        reserved["closing"] = count(policy.prompt(row.closing).strip() + "\n")
-    return reserved

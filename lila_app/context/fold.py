@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lila_app.context.items import Counter
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<!^)(?<![.!?]\s)\b[^\W\d_a-z][^\W\d_]+")
 _PROMISE = re.compile(
@@ -38,21 +38,16 @@ def fold(previous: str, exchanges: Sequence[Exchange], ceiling: int, count: Coun
     Incremental: lines of `previous` compete with the new ones under the same score. Empty when
     nothing fits.
     """
-    lines = [line for line in previous.split("\n") if line.strip()]
+    lines: list[str] = []
+    for line in previous.split("\n"):
+        lines += [line] if len(line) <= len(_SAID) + _LONGEST else _sentences(line)
     for exchange in exchanges:
         lines += [_SAID + s for s in _sentences(exchange.user)]
         lines += [_ANSWERED + s for s in _sentences(exchange.reply)[:2]]
-    unique = list(dict.fromkeys(lines))
+    unique = list(dict.fromkeys(line for line in lines if line.strip()))
     # Later lines win ties: what was said last before the cut is what the next turn leans on.
     ranked = sorted(range(len(unique)), key=lambda i: (-_weight(unique[i]), -i))
-    kept: list[int] = []
-    left = ceiling
-    for index in ranked:
-        size = count(unique[index] + "\n")
-        if size <= left:
-            kept.append(index)
-            left -= size
-    return "\n".join(unique[i] for i in sorted(kept))
+    return _fitting(unique, ranked, ceiling, count, "\n")
 
 
 def condense(text: str, ceiling: int, count: Counter) -> str:
@@ -63,14 +58,27 @@ def condense(text: str, ceiling: int, count: Counter) -> str:
     """
     sentences = _sentences(text)
     ranked = sorted(range(len(sentences)), key=lambda i: (-_weight(sentences[i]), i))
+    return _fitting(sentences, ranked, ceiling, count, " ")
+
+
+def _fitting(
+    lines: Sequence[str], ranked: Sequence[int], ceiling: int, count: Counter, joint: str
+) -> str:
+    """The lines that fit, taken in the order `ranked`, joined in their own order."""
     kept: list[int] = []
     left = ceiling
     for index in ranked:
-        size = count(sentences[index] + "\n")
+        size = count(lines[index] + "\n")
         if size <= left:
             kept.append(index)
             left -= size
-    return " ".join(sentences[i] for i in sorted(kept))
+    # Tokens are not additive, so the whole is counted again; the weakest line goes first.
+    while kept and ceiling > 0:
+        text = joint.join(lines[i] for i in sorted(kept))
+        if count(text + "\n") <= ceiling:
+            return text
+        kept.pop()
+    return ""
 
 
 def _sentences(text: str) -> list[str]:

@@ -6,7 +6,7 @@ alone, never on its siblings, so they are rendered by the layer before the assem
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -73,6 +73,7 @@ class Item:
     `digest` is the HMAC storage keeps for the payload, so that records need no plain hash;
     `score` is 0..10,000; `source` says in words where it comes from; `at` is ISO 8601 with zone
     or empty. A superseded or private item is offered so that the record can say it was dropped.
+    Raises ValueError without a variant, or with a score off the scale.
     """
 
     id: str
@@ -88,6 +89,15 @@ class Item:
     pinned: bool = False
     superseded: bool = False
     private: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.variants or not 0 <= self.score <= TOP_SCORE:
+            raise ValueError(f"item {self.id} has no variant, or the score {self.score}")
+
+
+def tokens_of(items: Sequence[Item]) -> int:
+    """Tokens of items in full."""
+    return sum(item.variants[0].tokens for item in items)
 
 
 @dataclass(frozen=True, slots=True)

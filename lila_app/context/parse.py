@@ -44,7 +44,14 @@ BLOCKS = (
 )
 """Every block the assembler can render; a policy orders them and may leave none out."""
 
+VERSION = 1
+"""Of the form of both tables."""
+
+_PLACED = {"conversation": Lifetime.L3, "turn": Lifetime.L4, "results": Lifetime.L5}
+_UNHEADED = ("tools", "identity", "conversation", "closing", "results")
+_VOLATILE = ("memory", "graph", "documents", "state", "clock", "closing", "turn", "results")
 _LARGEST = 10_000_000
+_GENERAL_KEYS = ("version", "layers", "token_ratio", "query")
 _USE_CASE_KEYS = (
     "budget",
     "reply_reserve",
@@ -76,15 +83,21 @@ class _Reader:
     path: tuple[str, ...] = ()
 
     def refuse(self, key: str, found: object, allowed: str) -> PolicyError:
+        """The error for a value found (None: nothing there) under a key of this table."""
+        return self.refuse_for(key, "nothing" if found is None else _shown(found), allowed)
+
+    def refuse_for(self, key: str, found: str, allowed: str) -> PolicyError:
+        """The same, with what is wrong in words; an empty key is the table itself."""
         path = (*self.path, key) if key else self.path
-        shown = "nothing" if found is None else _shown(found)
-        return PolicyError(file=self.origin(path), key=".".join(path), found=shown, allowed=allowed)
+        return PolicyError(file=self.origin(path), key=".".join(path), found=found, allowed=allowed)
 
     def origin(self, path: tuple[str, ...]) -> str:
         """The last source that sets `path`, else the last that sets a table around it."""
-        for depth in range(len(path), 0, -1):
+        # The third [[block]] is called block[3]; it stands in the file that sets `block`.
+        keys = tuple(key.partition("[")[0] for key in path)
+        for depth in range(len(keys), 0, -1):
             for name, table in reversed(self.sources):
-                if _lookup(table, path[:depth]) is not None:
+                if _lookup(table, keys[:depth]) is not None:
                     return name
         return self.sources[0][0]
 
@@ -97,9 +110,9 @@ class _Reader:
     def only(self, allowed: Sequence[str]) -> None:
         for key in self.table:
             if key not in allowed:
-                close = get_close_matches(key, allowed, 1)
-                hint = f" (did you mean {close[0]}?)" if close else ""
-                raise self.refuse(key, "an unknown key", ", ".join(allowed) + hint)
+                raise self.refuse_for(
+                    key, "an unknown key", ", ".join(allowed) + _guess(key, allowed)
+                )
 
     def integer(self, key: str, least: int, most: int = _LARGEST) -> int:
         value = self.table.get(key)
@@ -114,12 +127,11 @@ class _Reader:
         return value
 
     def names(self, key: str, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
-        value = self.table.get(key)
-        if not isinstance(value, list) or not all(
-            isinstance(v, str) for v in cast("list[object]", value)
-        ):
-            raise self.refuse(key, value, "a list of texts")
-        found = tuple(cast("list[str]", value))
+        value: object = self.table.get(key)
+        entries = cast("list[object]", value) if isinstance(value, list) else [None]
+        found = tuple(entry for entry in entries if isinstance(entry, str))
+        if len(found) < len(entries):
+            raise self.refuse(key, cast("object", value), "a list of texts")
         for name in found:
             if allowed is not None and name not in allowed:
                 raise self.refuse(key, name, "a list of " + ", ".join(allowed or ("nothing",)))
@@ -129,28 +141,31 @@ class _Reader:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of more than 60 digits"  # repr refuses the largest
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _lookup(table: Table, path: tuple[str, ...]) -> object:
-    value: object = table
-    for key in path:
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = cast("Table", value)[key]
-    return value
+def _guess(key: str, names: Sequence[str]) -> str:
+    close = get_close_matches(key, names, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _lookup(table: Table, path: Sequence[str]) -> object:
+    value: object = table.get(path[0])
+    if len(path) == 1:
+        return value
+    return _lookup(cast("Table", value), path[1:]) if isinstance(value, Mapping) else None
 
 
 def _merged(base: Table, over: Table) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
         below = result.get(key)
-        result[key] = (
-            _merged(cast("Table", below), cast("Table", value))
-            if isinstance(below, Mapping) and isinstance(value, Mapping)
-            else value
-        )
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = _merged(cast("Table", below), cast("Table", value))
+        result[key] = value
     return result
 
 
@@ -159,8 +174,9 @@ def _read(sources: Sequence[Source]) -> _Reader:
     merged: dict[str, Any] = {}
     for source in sources:
         try:
-            table = tomllib.loads(source.text)
-        except tomllib.TOMLDecodeError as error:
+            table = tomllib.loads(source.text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            # Beyond syntax errors: numbers of thousands of digits, brackets nested as deep.
             raise PolicyError(
                 file=source.name, key="", found=f"text that is not TOML ({error})", allowed="TOML"
             ) from error
@@ -177,20 +193,17 @@ def parse_policy(
 ) -> Policy:
     """A whole policy from its two tables and the prompts they name. Raises PolicyError."""
     spending = _read(allocation)
+    spending.integer("version", VERSION, VERSION)
     layers = spending.names("layers", LAYERS)
     if len(layers) != len(LAYERS):
         raise spending.refuse("layers", list(layers), "each of " + ", ".join(LAYERS))
     layout = _read(blocks)
     layout.only(("version", "breakpoints", "window", "block"))
+    layout.integer("version", VERSION, VERSION)
     rows = _blocks(layout)
-    fixed = ("version", "layers", "token_ratio", "query")
     return Policy(
         layers=layers,
-        use_cases=tuple(
-            _use_case(spending.sub(name), layers, sorted(prompts), known_tools)
-            for name in sorted(spending.table)
-            if name not in fixed
-        ),
+        use_cases=_use_cases(spending, layers, sorted(prompts), known_tools),
         blocks=rows,
         breakpoints=layout.names("breakpoints", [row.name for row in rows]),
         window=_window(layout.sub("window")),
@@ -200,18 +213,49 @@ def parse_policy(
     )
 
 
+def _use_cases(
+    spending: _Reader, layers: Sequence[str], prompts: Sequence[str], known_tools: Sequence[str]
+) -> tuple[UseCase, ...]:
+    names = sorted(name for name in spending.table if name not in _GENERAL_KEYS)
+    _, shipped = spending.sources[0]
+    for name in names:
+        if not isinstance(spending.table[name], Mapping):
+            known = [key for key in (*_GENERAL_KEYS, *names) if key != name]
+            allowed = ", ".join(_GENERAL_KEYS) + ", or a table for a use case"
+            raise spending.refuse_for(name, "an unknown key", allowed + _guess(name, known))
+    return tuple(
+        _use_case(
+            spending.sub(name),
+            layers,
+            prompts,
+            known_tools,
+            # A misspelt name looks like a new use case with most of its keys missing.
+            "" if name in shipped else _guess(name, [key for key in names if key in shipped]),
+        )
+        for name in names
+    )
+
+
 def _use_case(
-    row: _Reader, layers: Sequence[str], prompts: Sequence[str], known_tools: Sequence[str]
+    row: _Reader,
+    layers: Sequence[str],
+    prompts: Sequence[str],
+    known_tools: Sequence[str],
+    guess: str,
 ) -> UseCase:
     row.only(_USE_CASE_KEYS)
+    for key in _USE_CASE_KEYS:
+        if key not in row.table and key != "closing":
+            raise row.refuse(key, None, "a value, as in every use case" + guess)
     shares = tuple(_layer(row.sub(name), name) for name in layers)
     total = sum(share.ratio for share in shares)
     if total not in (0, TOTAL_RATIO):
-        raise row.refuse(
+        raise row.refuse_for(
             "", f"ratios that sum to {total:,}", f"ratios that sum to {TOTAL_RATIO:,}, or all zero"
         )
-    for key in ("identity", "closing"):
-        if (name := row.text(key, "")) and name not in prompts:
+    closing = row.text("closing", "")
+    for key, name in (("identity", row.text("identity")), ("closing", closing)):
+        if name not in prompts and (name or key == "identity"):
             raise row.refuse(key, name, "one of the prompts " + ", ".join(prompts))
     return UseCase(
         name=row.path[-1],
@@ -220,7 +264,7 @@ def _use_case(
         deadline_ms=row.integer("deadline_ms", 1),
         tools=row.names("tools", known_tools),
         identity=row.text("identity"),
-        closing=row.text("closing", ""),
+        closing=closing,
         layers=shares,
     )
 
@@ -264,24 +308,30 @@ def _blocks(layout: _Reader) -> tuple[BlockPolicy, ...]:
     names = [row.name for row in rows]
     if sorted(names) != sorted(BLOCKS):
         odd = sorted(set(BLOCKS).symmetric_difference(names)) or names
-        raise layout.refuse("block", f"not exactly once: {', '.join(odd)}", ", ".join(BLOCKS))
+        raise layout.refuse_for(
+            "block", f"not exactly once: {', '.join(odd)}", "one each of " + ", ".join(BLOCKS)
+        )
     order = [row.lifetime for row in rows]
     if order != sorted(order):
-        raise layout.refuse("block", " ".join(order), "lifetimes in order from L0 to L5")
+        raise layout.refuse_for("block", " ".join(order), "lifetimes in order from L0 to L5")
     return tuple(rows)
 
 
 def _block(row: _Reader) -> BlockPolicy:
     row.only(("name", "lifetime", "ceiling", "owner", "heading"))
+    name, heading = row.text("name"), row.text("heading", "")
     lifetime = row.text("lifetime")
-    if lifetime not in Lifetime.__members__:
-        raise row.refuse("lifetime", lifetime, ", ".join(Lifetime))
+    places = [_PLACED[name]] if name in _PLACED else list(Lifetime)
+    if lifetime not in places:
+        raise row.refuse("lifetime", lifetime, ", ".join(places))
+    if heading and name in _UNHEADED:
+        raise row.refuse("heading", heading, f"none for {name}")
     return BlockPolicy(
-        name=row.text("name"),
+        name=name,
         lifetime=Lifetime(lifetime),
         ceiling=row.integer("ceiling", 0),
         owner=row.text("owner"),
-        heading=row.text("heading", ""),
+        heading=heading,
     )
 
 
@@ -295,7 +345,7 @@ def concerns(policy: Policy) -> tuple[str, ...]:
     marks = [i for i, block in enumerate(policy.blocks) if block.name in policy.breakpoints]
     last = max(marks, default=-1)
     for i, block in enumerate(policy.blocks):
-        if i < last and block.name in ("memory", "graph", "documents", "state", "clock", "turn"):
+        if i <= last and block.name in _VOLATILE:
             found.append(
                 f"block {block.name} changes on every request and stands above a breakpoint: "
                 "nothing after it will be read from a cache"

@@ -140,9 +140,7 @@ class Policy:
 
 def snapshot(policy: Policy) -> str:
     """Canonical JSON: the same policy gives the same bytes."""
-    return json.dumps(
-        asdict(policy), ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str
-    )
+    return json.dumps(asdict(policy), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from lila_app.context.policy import QueryPolicy
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\W_{_UNSPACED}]+(?:['’][^\W_]+)?")
+"""Scripts written without spaces have words of about two characters."""
 _MOST_CHARACTERS = 2_000
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lila_app.context.allocate import allocate_tokens, fill_items
-from lila_app.context.items import Item, Variant
+from lila_app.context.items import Item, Variant, tokens_of
 from lila_app.context.policy import UseCase
 from lila_app.context.screen import Dropped, Reason, Screened
 from lila_app.errors import PinnedOverflowError
@@ -29,29 +29,34 @@ class Recall:
     granted: tuple[int, ...]
 
 
-def recall(
-    screened: Sequence[Screened], row: UseCase, held: Mapping[str, int], pool: int
-) -> Recall:
-    """Fill `pool` tokens. `held[layer]` are the layer's standing tokens.
+def pins_of(layer: Screened) -> tuple[Item, ...]:
+    """What the layer recalls whatever the question."""
+    return tuple(item for item in layer.recalled if item.pinned)
 
-    Pinned items go in first, whole, within their layer's cap; PinnedOverflowError otherwise.
+
+def recall(
+    screened: Sequence[Screened],
+    row: UseCase,
+    held: Mapping[str, int],
+    rooms: Mapping[str, int],
+    pool: int,
+) -> Recall:
+    """Fill `pool` tokens, which hold at least the pinned items.
+
+    `held[layer]` are the layer's standing tokens, `rooms[layer]` what its L4 block may hold
+    besides its cap. Pinned items go in first, whole, within both; PinnedOverflowError otherwise.
     `granted` is what capped D'Hondt gives each layer in tokens, standing ones included.
     """
-    pins = [_pins(layer, row, held[layer.layer], pool) for layer in screened]
-    pinned = [sum(item.variants[0].tokens for item in layer) for layer in pins]
-    if sum(pinned) > pool:
-        worst = max(range(len(pins)), key=lambda i: pinned[i])
-        raise PinnedOverflowError(
-            layer=screened[worst].layer,
-            cap=pool,
-            tokens=sum(pinned),
-            items=tuple(item.id for layer in pins for item in layer),
-        )
+    pins = [_pins(layer, row, held[layer.layer], rooms[layer.layer]) for layer in screened]
+    pinned = [tokens_of(layer) for layer in pins]
     free = [[item for item in layer.recalled if not item.pinned] for layer in screened]
     weights = [share.ratio for share in row.layers]
     start = [held[layer.layer] + pinned[i] for i, layer in enumerate(screened)]
-    room = [max(0, share.cap - start[i]) for i, share in enumerate(row.layers)]
-    demand = [sum(item.variants[0].tokens for item in items) for items in free]
+    room = [
+        max(0, min(share.cap - start[i], rooms[share.name] - pinned[i]))
+        for i, share in enumerate(row.layers)
+    ]
+    demand = [tokens_of(items) for items in free]
     left = pool - sum(pinned)
     granted = allocate_tokens(
         left, weights, [min(r, d) for r, d in zip(room, demand, strict=True)], start
@@ -78,20 +83,37 @@ def recall(
     return Recall(tuple(chosen), dropped, tuple(g + s for g, s in zip(granted, start, strict=True)))
 
 
-def _pins(layer: Screened, row: UseCase, held: int, pool: int) -> list[Item]:
-    pins = [item for item in layer.recalled if item.pinned]
-    cap = min(row.layer(layer.layer).cap - held, pool)
-    tokens = sum(item.variants[0].tokens for item in pins)
-    if tokens > cap:
+def _pins(layer: Screened, row: UseCase, held: int, room: int) -> tuple[Item, ...]:
+    pins = pins_of(layer)
+    cap = min(row.layer(layer.layer).cap - held, room)
+    if (tokens := tokens_of(pins)) > cap:
         raise PinnedOverflowError(
             layer=layer.layer, cap=cap, tokens=tokens, items=tuple(item.id for item in pins)
         )
     return pins
 
 
+def yielded(recall: Recall, overflow: int) -> Recall | None:
+    """The recall without the items admitted last, `overflow` tokens of them and at least one.
+
+    Pinned items stay; None where there is nothing else.
+    """
+    kept = list(recall.chosen)
+    gone: list[Dropped] = []
+    freed = 0
+    while (freed < overflow or not gone) and kept and not kept[-1].item.pinned:
+        last = kept.pop()
+        freed += last.variant.tokens
+        gone.append(Dropped(last.item, Reason.RECOUNT))
+    if not gone:
+        return None
+    return replace(recall, chosen=tuple(kept), dropped=recall.dropped + tuple(gone))
+
+
 def _reason(item: Item, room: int) -> Reason:
     """The cap is to blame where the smallest form would not fit under it, else the budget."""
-    return Reason.LAYER_CAP if item.variants[-1].tokens > room else Reason.BUDGET
+    smallest = min(variant.tokens for variant in item.variants)
+    return Reason.LAYER_CAP if smallest > room else Reason.BUDGET
 
 
 def edges(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:

@@ -23,8 +23,9 @@ SCHEMA_VERSION = 1
 class Outcome:
     """What an assembly arrived at, before it is put on record.
 
-    `available` is the limit less the fixed parts; `held` the standing tokens by layer, `granted`
-    the tokens capped D'Hondt gave it.
+    `available` are the tokens the layers share: the limit less the fixed parts and what opens the
+    blocks of all that compete; `held` the standing tokens by layer, `granted` the tokens capped
+    D'Hondt gave it.
     """
 
     limit: int
@@ -42,6 +43,7 @@ class Outcome:
 def make_record(specification: Specification, row: UseCase, outcome: Outcome) -> dict[str, Any]:
     """The record of one assembly, as JSON values."""
     answers = {answer.layer: answer for answer in specification.answers}
+    names = [share.name for share in row.layers]
     layers = [
         _layer(priority, share, row, outcome, answers.get(share.name))
         for priority, share in enumerate(row.layers, 1)
@@ -64,12 +66,13 @@ def make_record(specification: Specification, row: UseCase, outcome: Outcome) ->
         "policy_hash": policy_hash(specification.policy),
         "tokenizer": specification.tokenizer,
         "limits": asdict(specification.limits),
-        "query": {answer.layer: answer.query for answer in specification.answers},
+        "query": {name: answers[name].query for name in names if name in answers},
         "token_budget": {
             "limit": outcome.limit,
             "used": outcome.used,
             "remaining": outcome.limit - outcome.used,
             "fixed": fixed,
+            "available": outcome.available,
             "join_delta": outcome.used - parts,
         },
         "layers": layers,
@@ -89,8 +92,8 @@ def make_record(specification: Specification, row: UseCase, outcome: Outcome) ->
         "bytes_sha256": outcome.bytes_sha256,
         "deadline": {
             "ms": specification.deadline.ms,
-            "answered": list(specification.deadline.answered),
-            "missed": list(specification.deadline.missed),
+            "answered": [name for name in names if name in specification.deadline.answered],
+            "missed": [name for name in names if name in specification.deadline.missed],
         },
     }
 

@@ -63,9 +63,10 @@ def natural(identifier: str) -> tuple[tuple[str, int], ...]:
     return tuple(parts)
 
 
-def by_score(item: Item) -> tuple[int, int, tuple[tuple[str, int], ...], str]:
-    """Pinned first, then score, then the stable id."""
-    return (0 if item.pinned else 1, -item.score, natural(item.id), item.id)
+def by_score(item: Item) -> tuple[int, int, tuple[tuple[str, int], ...], str, str, str]:
+    """Pinned first, then score, then the stable id; two items of one id, by what they hold."""
+    pinned = 0 if item.pinned else 1
+    return (pinned, -item.score, natural(item.id), item.id, item.digest, item.variants[0].text)
 
 
 def screen(
@@ -74,9 +75,11 @@ def screen(
     """Sort every layer's candidates, in declared order of layers, and drop what may not compete.
 
     A duplicate is a second item of the same id, or a recalled one of the same full text. The
-    first in declared order, and within a layer the best, stays.
+    first in declared order, and within a layer the best, stays; standing items come before
+    recalled ones, and a pinned item is never left out for having the text of another. Raises
+    ValueError for answers no layer may give.
     """
-    offered = {answer.layer: answer for answer in answers}
+    offered = _by_layer(answers, row)
     seen_ids: set[str] = set()
     seen_texts: set[str] = set()
     dropped: list[Dropped] = []
@@ -85,7 +88,6 @@ def screen(
         answer = offered.get(share.name)
         kept: dict[Placement, list[Item]] = {placement: [] for placement in Placement}
         items = sorted(answer.items if answer else (), key=by_score)
-        # Standing items first: a recalled twin of one is the duplicate, never the other way.
         items.sort(key=lambda item: item.placement is Placement.RECALLED)
         for item in items:
             reason = _refused(item, share.ratio, share.floor, seen_ids, seen_texts)
@@ -110,6 +112,30 @@ def screen(
     return tuple(screened), tuple(dropped)
 
 
+_PLACES = {
+    "session": (Placement.GOAL, Placement.RECALLED),
+    "conversation": (Placement.TURN,),
+    "memory": (Placement.PROFILE, Placement.RECALLED),
+    "graph": (Placement.RECALLED,),
+    "rag": (Placement.RECALLED,),
+}
+
+
+def _by_layer(answers: Sequence[LayerAnswer], row: UseCase) -> dict[str, LayerAnswer]:
+    offered: dict[str, LayerAnswer] = {}
+    for answer in answers:
+        if answer.layer in offered or answer.layer not in {share.name for share in row.layers}:
+            raise ValueError(f"layer {answer.layer!r} is unknown or answered twice")
+        offered[answer.layer] = answer
+        for item in answer.items:
+            if item.layer != answer.layer or item.placement not in _PLACES[answer.layer]:
+                raise ValueError(
+                    f"layer {answer.layer} may not offer {item.id} of layer {item.layer} "
+                    f"as {item.placement}"
+                )
+    return offered
+
+
 def _refused(
     item: Item, ratio: int, floor: int, seen_ids: set[str], seen_texts: set[str]
 ) -> Reason | None:
@@ -117,11 +143,11 @@ def _refused(
         return Reason.PRIVACY
     if item.superseded:
         return Reason.SUPERSEDED
-    recalled = item.placement is Placement.RECALLED
-    if item.id in seen_ids or (recalled and item.variants[0].text in seen_texts):
+    weighed = item.placement is Placement.RECALLED and not item.pinned
+    if item.id in seen_ids or (weighed and item.variants[0].text in seen_texts):
         return Reason.DUPLICATE
     if ratio == 0:
         return Reason.LAYER_CAP
-    if recalled and not item.pinned and item.score < floor:
+    if weighed and item.score < floor:
         return Reason.BELOW_FLOOR
     return None

@@ -43,7 +43,8 @@ def frame(turns: Sequence[Item], room: int, policy: WindowPolicy) -> tuple[Frame
     """Every turn in its longest form of at most room/keep_turns tokens, else its shortest.
 
     The ceiling follows the policy and the limits alone, so a turn keeps its bytes for a whole
-    epoch, and the last `keep_turns` turns always fit the window together.
+    epoch, and the last `keep_turns` turns fit the window together. Only where not even a stub is
+    short enough do they outgrow it: the last turns stay, whatever the share says.
     """
     ceiling = room // policy.keep_turns
     ordered = sorted(turns, key=lambda turn: (turn.sequence, turn.id))
