@@ -89,6 +89,12 @@ class Sessions:
         self._resources.learn()
         return convert.turn(row)
 
+    def notes(self, session: str, now: datetime | str | None = None) -> tuple[NoteInfo, ...]:
+        """The working notes and open things of a session that have not expired, by id."""
+        idle = self._resources.policy.window.idle_minutes
+        rows = state.list_notes(self._store, session, now=self._at(now), idle_minutes=idle)
+        return tuple(convert.note(row) for row in rows)
+
     def heard(self, record_id: str, text: str) -> TurnInfo:
         """Replace a spoken reply by what was really heard of it."""
         return convert.turn(turns.heard(self._store, record_id, text, at=self._at(None)))
