@@ -13,11 +13,12 @@ Why not semchunk: it knows neither headings nor fences nor tables, and what it d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lila_app.documents.markdown import Block, BlockKind, blocks, paragraphs
 from lila_app.documents.model import Chunk, Part
+from lila_app.embedding.tokens import Counter
 
 TARGET = 200
 """Tokens a chunk is packed up to: nearly all of it is then within the 256 word pieces that the
@@ -27,8 +28,6 @@ CAP = 400
 """Tokens no chunk exceeds, its heading not counted."""
 
 SEPARATOR = " › "
-
-Counter = Callable[[str], int]
 
 _SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？])|\n(?=[ \t]*(?:[-*+>|\[]|\d))")
 _LINES = re.compile(r"\n")

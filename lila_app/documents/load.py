@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lila_app.documents import text as plain
-from lila_app.documents.markdown import BlockKind, blocks
+from lila_app.documents.markdown import LONGEST_HEADING, BlockKind, blocks
 from lila_app.documents.markup import read_docx, read_html
 from lila_app.documents.model import Loaded, Part
 from lila_app.documents.pdf import read_pdf
@@ -47,7 +47,8 @@ def load(path: Path, *, stop: Callable[[], None]) -> Loaded:
     loaded = _read(path, stop)
     if not any(part.text.strip() for part in loaded.parts):
         raise DocumentError("there is no text in it")
-    return replace(loaded, title=loaded.title or _first_heading(loaded.parts[0]) or path.name)
+    title = loaded.title or _first_heading(loaded.parts[0]) or path.name
+    return replace(loaded, title=" ".join(plain.tidy(title).split())[:LONGEST_HEADING])
 
 
 def _read(path: Path, stop: Callable[[], None]) -> Loaded:

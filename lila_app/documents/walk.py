@@ -18,18 +18,20 @@ class Found:
 
     `files` are regular files under their real path, each once. `problems` are things that were
     left out, with the reason. `folders` were walked from the top, so that a document under one
-    of them which is not in `files` is gone, unless it is under one of `unread`.
+    of them which is not in `files` is gone, unless it is under one of `unread`. `missing` were
+    named and are not there, while their folder is.
     """
 
     files: tuple[Path, ...]
     problems: tuple[tuple[Path, str], ...]
     folders: tuple[Path, ...]
     unread: tuple[Path, ...]
+    missing: tuple[Path, ...]
 
-    def gone(self, path: Path) -> bool:
-        """Whether a document that was once at `path` would have been found if it still existed."""
-        if path in self.files:
-            return False
+    def covers(self, path: Path) -> bool:
+        """Whether a document at `path` would be among the files if it still existed."""
+        if path in self.missing:
+            return True
         under = any(path.is_relative_to(folder) for folder in self.folders)
         return under and not any(path.is_relative_to(folder) for folder in self.unread)
 
@@ -50,6 +52,7 @@ def find(paths: Iterable[Path], *, stop: Callable[[], None] = lambda: None) -> F
         tuple(sorted(search.problems)),
         tuple(search.folders),
         tuple(search.unread),
+        tuple(search.missing),
     )
 
 
@@ -59,6 +62,7 @@ class _Search:
         self.problems: list[tuple[Path, str]] = []
         self.folders: list[Path] = []
         self.unread: list[Path] = []
+        self.missing: list[Path] = []
         self._links: list[tuple[Path, Path]] = []
         self._stop = stop
 
@@ -67,6 +71,10 @@ class _Search:
             real = path.expanduser().resolve(strict=True)
             mode = real.stat().st_mode
         except FileNotFoundError:
+            folder = path.expanduser().parent
+            if folder.is_dir():
+                path = folder.resolve() / path.name
+                self.missing.append(path)
             self.problems.append((path, "there is no such file or folder"))
         except (OSError, RuntimeError, ValueError) as problem:
             self.problems.append((path, said(problem)))

@@ -78,6 +78,8 @@ def test_what_does_not_exist_is_named(tmp_path: Path) -> None:
     found = find([tmp_path / "nothing"])
     assert found.problems == ((tmp_path / "nothing", "there is no such file or folder"),)
     assert found.folders == ()
+    assert found.covers(tmp_path / "nothing")  # its folder is there, so it is really gone
+    assert not find([tmp_path / "no" / "thing"]).covers(tmp_path / "no" / "thing")
 
 
 def test_pipes_and_sockets_are_named_and_never_opened(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_a_name_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     assert "not valid UTF-8" in reason
 
 
-def test_a_document_is_gone_only_if_it_would_have_been_found(
+def test_what_cannot_be_listed_is_not_taken_for_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "top/here.md", "top/closed/x.md")
@@ -112,10 +114,9 @@ def test_a_document_is_gone_only_if_it_would_have_been_found(
     top = tmp_path / "top"
     found = find([top])
     assert found.problems == ((top / "closed", "permission denied"),)
-    assert found.gone(top / "was.md")
-    assert not found.gone(top / "here.md")
-    assert not found.gone(top / "closed" / "x.md")
-    assert not found.gone(tmp_path / "elsewhere.md")
+    assert found.covers(top / "was.md")
+    assert not found.covers(top / "closed" / "x.md")
+    assert not found.covers(tmp_path / "elsewhere.md")
 
 
 def test_the_walk_can_be_stopped(tmp_path: Path) -> None:
