@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from lila_app import moments, settings
+from lila_app import moments, sample, settings
 from lila_app.composing import Ask, compose, specify, usable
 from lila_app.context import Context
 from lila_app.events import TurnEvent
@@ -27,13 +27,11 @@ from lila_app.paths import Home
 from lila_app.resources import Resources
 from lila_app.storage.connection import Store
 from lila_app.turn import Said, answer, as_request
-from lila_app.views import Check
+from lila_app.views import Check, Progress
 
 if TYPE_CHECKING:
     from lila_app.embedding.port import Embedder
     from lila_app.gateway.port import Provider
-
-SAMPLE_PROFILE = "sample"
 
 
 class Lila:
@@ -103,7 +101,7 @@ class Lila:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""
         resources = self._resources
         resources.preload()
-        resources.background.submit(self._warm, use_case, session)
+        resources.later(lambda: self._warm(use_case, session))
 
     def _warm(self, use_case: str, session: str | None) -> None:
         resources = self._resources
@@ -147,6 +145,7 @@ def open_lila(
     provider: Provider | None = None,
     embedder: Embedder | None = None,
     clock: Callable[[], datetime] = moments.system_clock,
+    progress: Progress | None = None,
 ) -> Lila:
     """Open a profile, creating it if it is new; the sample profile is filled on first use.
 
@@ -164,4 +163,15 @@ def open_lila(
         provider,
         embedder,
     )
-    return Lila(resources)
+    lila = Lila(resources)
+    if profile == sample.PROFILE:
+        try:
+            sample.fill(lila, progress=progress or _quiet)
+        except BaseException:
+            lila.close()
+            raise
+    return lila
+
+
+def _quiet(done: int, total: int, label: str) -> None:
+    del done, total, label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from lila_app.layers.conversation import ConversationLayer
     from lila_app.layers.port import Layer
 
+_log = logging.getLogger(__name__)
+
+VOCABULARY = "vocabulary/minilm-tokenizer.json"
 WORKERS = 6
 """One thread a layer, and one for the query's vector."""
 
@@ -54,6 +58,8 @@ class Resources:
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         self._lock = threading.RLock()
+        self._closing = threading.Event()
+        self._learning = False
 
     @property
     def declared(self) -> policies.Declared:
@@ -87,7 +93,7 @@ class Resources:
         from lila_app.embedding.minilm import MiniLM
 
         with self._lock:
-            return self._given_embedder or MiniLM(shipped("assets") / "vocabulary" / "minilm.json")
+            return self._given_embedder or MiniLM(shipped("assets") / VOCABULARY)
 
     @cached_property
     def mirror(self) -> Mirror:
@@ -136,16 +142,41 @@ class Resources:
             self.count("")
             self.embedder.embed(["warm"])
 
-        self.background.submit(load)
+        self.later(load)
 
     def learn(self) -> None:
-        """Embed what has no vector yet, in the background."""
-        from lila_app.documents.index import embed_pending
+        """Embed what has no vector yet, in the background; asked twice in a row, done once."""
+        with self._lock:
+            if self._learning:
+                return
+            self._learning = True
+        self.later(self._learn)
 
-        self.background.submit(embed_pending, self.store, self.embedder)
+    def _learn(self) -> None:
+        from lila_app.documents.pending import embed_pending
+
+        with self._lock:
+            self._learning = False
+        embed_pending(self.store, self.embedder, cancelled=self._closing.is_set)
+
+    def later(self, work: Callable[[], object]) -> None:
+        """Do something in the background; what goes wrong is logged by its kind alone.
+
+        Nothing that matters may depend on it: what it leaves undone is caught up later.
+        """
+
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:
+                _log.warning("background work failed: %s", type(error).__name__)
+
+        if not self._closing.is_set():
+            self.background.submit(run)
 
     def close(self) -> None:
-        """Wait for background work, then close the store."""
+        """Wait for background work that is under way, then close the store; safe to call twice."""
+        self._closing.set()
         self.background.shutdown(wait=True)
         self.pool.shutdown(wait=True)
         self.store.close()

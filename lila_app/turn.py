@@ -244,7 +244,7 @@ class _OpenTurn:
             model=self._provider.name,
             at=moments.stored(self._said.now),
         )
-        self._resources.background.submit(self._settle)
+        self._resources.later(self._settle)
 
     def _settle(self) -> None:
         """After the reply: the cut that is due with its summary, and vectors for what was said."""

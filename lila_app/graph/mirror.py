@@ -59,6 +59,10 @@ class Mirror:
             position += step
         return tuple(found)
 
+    def person(self) -> str | None:
+        """The id of the entity called "me", if there is one."""
+        return self._current().names.get("me")
+
     def around(self, entity: str, at: str) -> tuple[RelationRow, ...]:
         """Relations of an entity that hold at a time (ISO, UTC), by id."""
         graph = self._current().graph

@@ -13,8 +13,9 @@ from lila_app.storage.relations import RelationRow
 from lila_app.storage.values import instant
 
 MOST_ENTITIES, MOST_FACTS = 6, 40
-BETWEEN, ON_PATH, NEAR = 9_500, 8_000, 5_500
-"""Scores: it relates two entities of the turn; it lies on a path between two; it touches one."""
+BETWEEN, ON_PATH, NEAR, NEAR_ME = 9_500, 8_000, 5_500, 2_000
+"""Scores: it relates two entities of the turn; it lies on a path between two; it touches one;
+it touches the person, whom almost every turn names and almost every relation touches."""
 
 ASKED_FOR = 2_500
 """Added when a word of the predicate or of the other entity stands in the turn."""
@@ -35,13 +36,15 @@ class GraphLayer:
         """Relations that hold now around the entities the turn names."""
         now = instant(question.now)
         named = self.mirror.named_in(question.text)[:MOST_ENTITIES]
+        me = self.mirror.person()
         words = {_stem(word) for word in _WORD.findall(question.text.lower())}
         scores: dict[str, int] = {}
         rows: dict[str, RelationRow] = {}
         for entity in named:
             for row in self.mirror.around(entity, now):
                 other = row.object_id if row.subject_id == entity else row.subject_id
-                value = BETWEEN if other in named else NEAR + _asked(row, entity, words)
+                near = NEAR_ME if entity == me else NEAR
+                value = BETWEEN if other in named else near + _asked(row, entity, words)
                 rows[row.id] = row
                 scores[row.id] = max(scores.get(row.id, 0), value)
         for one, other in combinations(named, 2):
