@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -26,7 +27,7 @@ def chat(plain: bool, session: str | None, go_on: bool, model: str | None) -> No
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     with opened() as lila:
         chosen = session_to_continue(lila, session, go_on)
-        if plain or not terminal:
+        if plain or not terminal or os.environ.get("TERM") == "dumb":
             from lila_app.cli.repl import Repl
 
             have_model(lila, model)

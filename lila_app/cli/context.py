@@ -11,6 +11,7 @@ from lila_app.cli.context_table import print_record
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document
+from lila_app.cli.pick import named
 
 _of_session = click.option("--session", metavar="ID", help="The latest record of this session.")
 _at_time = click.option(
@@ -34,7 +35,7 @@ def context() -> None:
 def show(id: str, session: str | None, at: datetime | None, as_json: bool) -> None:
     """Show one record: what each layer was granted, used and gave back, and what was dropped."""
     with opened() as lila:
-        record = lila.contexts.show(id, session=session, at=at)
+        record = lila.contexts.show(id, session=named(lila, session), at=at)
     if as_json:
         document(**record)
     else:
@@ -49,7 +50,7 @@ def show(id: str, session: str | None, at: datetime | None, as_json: bool) -> No
 def replay(id: str, session: str | None, at: datetime | None, as_json: bool) -> None:
     """Assemble a recorded turn again and compare the bytes; exits 1 unless they are identical."""
     with opened() as lila:
-        outcome = lila.contexts.replay(id, session=session, at=at)
+        outcome = lila.contexts.replay(id, session=named(lila, session), at=at)
     identical = outcome.status == "identical"
     if as_json:
         document(

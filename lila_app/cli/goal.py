@@ -8,7 +8,7 @@ from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened
 from lila_app.cli.output import answer, document, note, table
-from lila_app.cli.pick import latest
+from lila_app.cli.pick import named
 
 _for_session = click.option(
     "--session", metavar="ID", help="For this session (or `last`) only; for all by default."
@@ -27,8 +27,7 @@ def goal() -> None:
 def set_goal(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
     """Pin a goal: it is in front of the model on every turn until it is done."""
     with opened() as lila:
-        chosen = latest(lila) if session == "last" else session
-        made = lila.goals.set(" ".join(text), session=chosen)
+        made = lila.goals.set(" ".join(text), session=named(lila, session))
     if as_json:
         document(goal=made)
     else:
@@ -42,8 +41,7 @@ def set_goal(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
 def list_goals(session: str | None, everything: bool, as_json: bool) -> None:
     """List goals."""
     with opened() as lila:
-        chosen = latest(lila) if session == "last" else session
-        found = lila.goals.list(session=chosen, include_done=everything)
+        found = lila.goals.list(session=named(lila, session), include_done=everything)
     if as_json:
         document(goals=found)
     elif found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from io import TextIOWrapper
 import click
 
 from lila_app.cli.output import note
-from lila_app.errors import Cancelled, LilaError
+from lila_app.errors import Cancelled, DiskFullError, LilaError
 
 INTERRUPTED = 130
 """What shells report for Ctrl-C."""
@@ -29,6 +30,11 @@ def guarded(run: Callable[[], object]) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return PIPE_CLOSED
+    except OSError as error:
+        if error.errno == errno.ENOSPC and error.filename is None:
+            _discard_stdout()
+            return explain(DiskFullError("the output cannot be written: no space is left"))
+        return explain(error)
     except Exception as error:
         return explain(error)
     except KeyboardInterrupt:
@@ -86,6 +92,9 @@ def _say(label: str, message: str, hint: str) -> None:
 
 def _prepare_streams() -> None:
     """Text leaves as UTF-8 whatever the locale; a terminal that cannot show a letter shows ?."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started LILA
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, TextIOWrapper):
             continue

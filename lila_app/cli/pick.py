@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from lila_app.assistant import Lila
 
 
+def named(lila: Lila, session: str | None) -> str | None:
+    """The session named; `last` is the one used last, None stays None."""
+    return latest(lila) if session == "last" else session
+
+
 def session_to_continue(lila: Lila, session: str | None, go_on: bool) -> str | None:
     """The session named, the latest when asked to go on, else None for a new one."""
     if not go_on:
-        return session
+        return named(lila, session)
     if session is not None:
         raise UsageError("--session and --continue say two different things", hint="give one")
     return latest(lila)
@@ -28,5 +33,5 @@ def latest(lila: Lila) -> str:
 
 
 def named_or_latest(lila: Lila, session: str | None) -> str:
-    """The session named, or the latest when it is not named or named "last"."""
-    return latest(lila) if session in (None, "last") else session
+    """The session named, or the latest when it is not named or named `last`."""
+    return named(lila, session) or latest(lila)

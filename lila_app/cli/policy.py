@@ -8,6 +8,7 @@ from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import home, opened
 from lila_app.cli.output import answer, document
+from lila_app.cli.policy_table import print_policy
 from lila_app.paths import shipped
 
 
@@ -26,9 +27,7 @@ def show(use_case: str | None, as_json: bool) -> None:
     if as_json:
         document(policy=found)
     else:
-        import tomlkit
-
-        answer(tomlkit.dumps(found), newline=False)
+        print_policy(found)
 
 
 @policy.command()

@@ -15,6 +15,7 @@ from lila_app.cli import message
 from lila_app.cli.context_table import print_record
 from lila_app.cli.guard import explain
 from lila_app.cli.output import answer, aside, note
+from lila_app.cli.pick import named_or_latest
 from lila_app.cli.sessions import print_sessions
 from lila_app.cli.turns import Aside, Asked, Reply, converse
 from lila_app.errors import LilaError, UsageError
@@ -54,7 +55,9 @@ class Repl:
             "/help": _Command("list these commands", self._help),
             "/new": _Command("start a new session", self._new),
             "/sessions": _Command("list the latest sessions", self._list),
-            "/switch": _Command("ID: go on with another session", self._switch),
+            "/switch": _Command(
+                "ID: go on with another session; without ID with the latest", self._switch
+            ),
             "/context": _Command("show what the model saw last", self._context),
             "/quit": _Command("leave; Ctrl-D does too", self._quit),
         }
@@ -170,7 +173,7 @@ class Repl:
         print_sessions(self._lila.sessions.list(limit=10), self._zone)
 
     def _switch(self, rest: str) -> None:
-        info = self._lila.sessions.show(rest).info
+        info = self._lila.sessions.show(named_or_latest(self._lila, rest)).info
         self._session = info.id
         note(f"[{info.id} {info.title}]")
 

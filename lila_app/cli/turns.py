@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import click
+
 from lila_app.cli.output import answer, aside, document, note
 from lila_app.errors import Cancelled
 from lila_app.events import (
@@ -73,13 +75,21 @@ class Reply:
 
 
 class Aside:
-    """Writes on stderr what is not the answer, each kind on lines of its own."""
+    """Writes on stderr what is not the answer, each kind on lines of its own.
 
-    def __init__(self) -> None:
+    With `waiting`, a person at a terminal sees that something happens until the first word.
+    """
+
+    def __init__(self, *, waiting: bool = False) -> None:
         self._thinking = False
+        self._waiting = waiting and sys.stderr.isatty()
+        if self._waiting:
+            click.echo("LILA is reading …", err=True, nl=False)
 
     def show(self, event: TurnEvent) -> None:
         """Write one event, unless it belongs to the answer."""
+        if not isinstance(event, Started):
+            self.clear()
         if isinstance(event, ThinkingDelta):
             aside(event.text)
             self._thinking = True
@@ -96,6 +106,12 @@ class Aside:
                 note(f"tool {name} returned {len(text)} characters")
             case _:
                 pass
+
+    def clear(self) -> None:
+        """Take the line that says something happens off the screen."""
+        if self._waiting:
+            click.echo("\r\x1b[K", err=True, nl=False)
+            self._waiting = False
 
 
 async def converse(
@@ -118,18 +134,19 @@ async def converse(
 
 def answer_once(lila: Lila, asked: Asked, *, as_json: bool) -> None:
     """Ask, and print the answer as it comes, or as one document at the end."""
-    reply, rest = Reply(), Aside()
+    reply, rest = Reply(), Aside(waiting=True)
 
     def show(event: TurnEvent) -> None:
+        rest.show(event)
         if isinstance(event, TextDelta) and not as_json:
             answer(event.text, newline=False)
-        rest.show(event)
 
     try:
         asyncio.run(converse(lila, asked, reply, show))
     except KeyboardInterrupt as error:
         raise stopped(reply) from error
     finally:
+        rest.clear()
         if not as_json and reply.text and not reply.text.endswith("\n"):
             answer("")
     if as_json:

@@ -148,6 +148,13 @@ def test_what_the_model_writes_reaches_the_terminal_without_its_control_characte
         assert screen.leave() == 0
 
 
+def test_a_person_who_waits_sees_that_something_happens(tmp_path: Path) -> None:
+    with terminal(tmp_path, [*FAKE, "answers", "ask", "hi"]) as screen:
+        said = screen.wait_for("Hello there.\n")
+        assert said.endswith("LILA is reading …\r\x1b[KHello there.\n")
+        assert screen.leave() == 0
+
+
 def test_a_script_that_is_interrupted_says_where_the_partial_reply_is(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, *FAKE, "never-ends", "ask", "hi"],

@@ -93,6 +93,31 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process.returncode == 141
 
 
+@pytest.mark.parametrize(
+    ("redirect", "code", "says"),
+    [
+        ("paths >/dev/full", 4, "error: the output cannot be written: no space is left\n"),
+        ("paths >&-", 0, ""),
+        ("paths 2>&-", 0, ""),
+        ("ask <&-", 2, "error: the message is empty\n"),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_survived(
+    tmp_path: Path, redirect: str, code: int, says: str
+) -> None:
+    seen = subprocess.run(
+        ["sh", "-c", f'"{sys.executable}" -m lila_app {redirect}'],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+        check=False,
+    )
+    assert seen.returncode == code
+    assert seen.stderr.decode().startswith(says)
+    assert b"Traceback" not in seen.stderr
+    assert b"Exception" not in seen.stderr
+
+
 def test_a_hundred_megabytes_on_stdin_are_refused_without_being_read(tmp_path: Path) -> None:
     start = time.perf_counter()
     with subprocess.Popen(

@@ -1,0 +1,81 @@
+"""The policy in force as tables a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict, cast
+
+from lila_app.cli.output import answer, table
+
+
+class _Share(TypedDict):
+    name: str
+    ratio: int
+    cap: int
+    floor: int
+
+
+class _UseCase(TypedDict):
+    name: str
+    budget: int
+    reply_reserve: int
+    deadline_ms: int
+    tools: list[str]
+    layers: list[_Share]
+
+
+class _Block(TypedDict):
+    name: str
+    lifetime: str
+    ceiling: int
+    owner: str
+
+
+class _Policy(TypedDict):
+    """The part of the policy that is shown; `--json` has all of it."""
+
+    policy_hash: str
+    files: list[str]
+    use_cases: list[_UseCase]
+    blocks: list[_Block]
+    breakpoints: list[str]
+
+
+def print_policy(values: Mapping[str, object]) -> None:
+    """Print what each use case gives its layers, and the order of the blocks."""
+    policy = cast("_Policy", values)
+    answer(f"policy {policy['policy_hash'][:16]}, from")
+    for file in policy["files"]:
+        answer(f"  {file}")
+    for case in policy["use_cases"]:
+        _print_case(case)
+    answer("\nblocks, in the order they are sent (| ends a stretch that stays the same)")
+    rows = [
+        (
+            block["lifetime"],
+            block["name"],
+            "|" if block["name"] in policy["breakpoints"] else "",
+            block["ceiling"] or "",
+            block["owner"],
+        )
+        for block in policy["blocks"]
+    ]
+    table(("", "block", "", "ceiling", "owner"), rows)
+
+
+def _print_case(case: _UseCase) -> None:
+    tools = ", ".join(case["tools"]) or "none"
+    answer(
+        f"\n{case['name']}: budget {case['budget']}, reply {case['reply_reserve']}, "
+        f"deadline {case['deadline_ms']} ms, tools {tools}"
+    )
+    if not any(share["ratio"] for share in case["layers"]):
+        answer("  takes none of the layers")
+        return
+    table(
+        ("layer", "ratio", "cap", "floor"),
+        [
+            (share["name"], f"{share['ratio'] / 100:g} %", share["cap"], share["floor"])
+            for share in case["layers"]
+        ],
+    )
