@@ -1,0 +1,125 @@
+"""Asking the layers together, scoring, and the forms of an item."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lila_app.context import Policy
+from lila_app.context.items import Item, Placement, recalled
+from lila_app.embedding.tokens import Counter
+from lila_app.layers import variants
+from lila_app.layers.gather import gather
+from lila_app.layers.port import Layer, Question
+from lila_app.layers.score import recency, relevance, score
+from tests.layers.conftest import Asker
+
+NAMES = ("session", "conversation", "memory", "graph", "rag")
+
+
+@dataclass
+class Stub:
+    """A layer that answers when it is let."""
+
+    name: str
+    source: str = "a stub"
+    gate: threading.Event = field(default_factory=threading.Event)
+    asked: int = 0
+
+    def offer(self, question: Question) -> tuple[Item, ...]:
+        self.asked += 1
+        assert self.gate.wait(20)
+        form = recalled("full", self.name, len)
+        return (Item(self.name, self.name, Placement.RECALLED, (form,)),)
+
+
+def stubs(*, held: tuple[str, ...] = ()) -> list[Stub]:
+    made = [Stub(name) for name in NAMES]
+    for stub in made:
+        if stub.name not in held:
+            stub.gate.set()
+    return made
+
+
+def test_a_layer_that_misses_the_deadline_is_left_out_and_named(ask: Asker, policy: Policy) -> None:
+    row = policy.use_case("chat")
+    assert row is not None
+    layers = stubs(held=("rag",))
+    with ThreadPoolExecutor(5) as pool:
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=200)
+        layers[-1].gate.set()
+    assert found.deadline.missed == ("rag",)
+    assert found.deadline.answered == NAMES[:-1]
+    late = found.answers[-1]
+    assert (late.answered, late.items) == (False, ())
+
+
+def test_without_a_deadline_every_layer_is_waited_for(ask: Asker, policy: Policy) -> None:
+    row = policy.use_case("chat")
+    assert row is not None
+    layers = stubs(held=("rag",))
+    timer = threading.Timer(0.3, layers[-1].gate.set)
+    timer.start()
+    with ThreadPoolExecutor(5) as pool:
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=None)
+    assert found.deadline.missed == ()
+    assert [len(answer.items) for answer in found.answers] == [1] * 5
+
+
+def test_a_use_case_that_gives_a_layer_nothing_does_not_ask_it(ask: Asker, policy: Policy) -> None:
+    row = policy.use_case("voice")
+    assert row is not None
+    layers = stubs()
+    with ThreadPoolExecutor(5) as pool:
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=50)
+    assert [stub.asked for stub in layers] == [0] * 5
+    assert [answer.query for answer in found.answers] == [""] * 5
+    assert found.deadline.answered == ()
+
+
+def test_an_unrelated_pair_scores_nothing_and_a_restated_one_nearly_all() -> None:
+    assert score(relevance(1_100, 0.0)) == 0
+    assert score(relevance(7_700, 0.0)) == 8_500
+    assert score(relevance(None, 1.0)) == 7_500
+    # 1 − (1 − .85)·(1 − .75) = .9625
+    assert score(relevance(7_200, 1.0)) == 9_625
+
+
+def test_recency_halves_in_sixty_days_and_decides_fifteen_per_cent() -> None:
+    assert recency("2026-10-01T08:00:00+00:00", "2026-11-30T08:00:00+00:00") == 0.5
+    assert recency("2026-12-24T08:00:00+00:00", "2026-11-30T08:00:00+00:00") == 1.0
+    assert score(1.0, 0.5) == 9_250
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(-10_000, 10_000), st.integers(-10_000, 10_000))
+def test_more_evidence_never_lowers_relevance(
+    less: float, more: float, near: int, nearer: int
+) -> None:
+    less, more = sorted((less, more))
+    near, nearer = sorted((near, nearer))
+    assert relevance(near, less) <= relevance(nearer, more)
+
+
+@given(st.text(max_size=2_000))
+def test_shorter_forms_are_shorter_and_hold_only_words_of_the_whole(text: str) -> None:
+    forms = variants.of_text("[m1] ", text, lambda t: len(t.split()) + t.count("\n"))
+    assert [f.tokens for f in forms] == sorted({f.tokens for f in forms}, reverse=True)
+    words = set(forms[0].text.replace("…", " ").split())
+    for form in forms[1:]:
+        cut = {word for word in form.text.split() if word.endswith("…")}
+        assert set(form.text.split()) - cut <= words
+
+
+@pytest.mark.parametrize("side", ["user", "reply"])
+def test_a_pasted_book_still_leaves_a_stub(side: str, count: Counter) -> None:
+    book = "word " * 5_000
+    user, reply = (book, "ok") if side == "user" else ("ok", book)
+    forms = variants.of_turn(user, reply, count)
+    assert forms[0].tokens > 5_000
+    assert forms[-1].name == "stub"
+    assert forms[-1].tokens < 120
