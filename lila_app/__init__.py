@@ -1,8 +1,8 @@
 """LILA: a local-first assistant for one person that can say what its model saw, and what not.
 
-    import lila_app
-    with lila_app.open() as lila:
-        print(lila.preview("What should I feed my pet?").text)
+import lila_app
+with lila_app.open() as lila:
+    print(lila.preview("What should I feed my pet?").text)
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lila_app.assistant import Lila
+    from lila_app.views import Progress
 
 __version__ = "0.1.0"
 
 __all__ = ["__version__", "open"]
 
 
-def open(home: Path | str | None = None, profile: str = "default") -> Lila:
+def open(
+    home: Path | str | None = None, profile: str = "default", *, progress: Progress | None = None
+) -> Lila:
     """Open the assistant of one profile; a context manager. Raises LilaError.
 
     `home` is where everything lives; None takes LILA_HOME, else the platform's folders.
+    `progress` is told how far the filling of the sample profile is, on its first use.
     """
     from lila_app.assistant import open_lila
 
-    return open_lila(home, profile)
+    return open_lila(home, profile, progress=progress)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from lila_app.cli.progress import progress
 from lila_app.paths import Home
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ def opened() -> Generator[Lila]:
     import lila_app
     from lila_app import logs
 
-    with logs.writing(home()), lila_app.open(profile=profile()) as lila:
-        yield lila
+    with logs.writing(home()):
+        with progress(f"filling {profile()}") as report:
+            lila = lila_app.open(profile=profile(), progress=report)
+        with lila:
+            yield lila
 
 
 def zone() -> ZoneInfo:

@@ -9,15 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from lila_app.errors import LilaError
 from lila_app.events import Done, Started, TextDelta, TurnEvent, Usage
-from lila_app.paths import Home
-from lila_app.views import ForgetReport, MemoryInfo, ModelInfo, SessionDetail, SessionInfo
+from lila_app.views import (
+    ForgetReport,
+    MemoryInfo,
+    ModelInfo,
+    Progress,
+    SessionDetail,
+    SessionInfo,
+)
 
 EMBEDDED = ModelInfo("embedded/small", "embedded", False, True, "small")
 
@@ -114,7 +119,7 @@ SESSION = SessionInfo("s7", "Keys", "chat", _AT, _AT, 2, None)
 
 def opener(fake: FakeLila) -> Callable[..., FakeLila]:
     def open_fake(
-        home: Home | Path | None = None, profile: str = "default", now: datetime | None = None
+        home: Path | None = None, profile: str = "default", *, progress: Progress | None = None
     ) -> FakeLila:
         fake.profile = profile
         return fake
