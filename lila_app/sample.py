@@ -150,6 +150,7 @@ def _fill(lila: Lila, life: Life, progress: Progress) -> None:
     for exchanges in _by_session(life.exchanges):
         _add_session(lila, exchanges, step)
     lila.documents.ingest(life.documents, progress)
+    lila.db.catch_up(progress)
     _add_notes(lila, life)
     _set_goals(lila, life.goals)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lila_app import moments
 from lila_app.resources import Resources
 from lila_app.storage import backup, check
-from lila_app.views import StoreProblem, StoreReport
+from lila_app.views import Progress, StoreProblem, StoreReport
 
 
 class Upkeep:
@@ -25,6 +25,12 @@ class Upkeep:
             tuple(report.counts),
             report.pending_vectors,
         )
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        """Embed whatever has no vector yet, now and not in the background; how many got one."""
+        from lila_app.documents.pending import embed_pending
+
+        return embed_pending(self._store, self._resources.embedder, progress=progress)
 
     def backup(self, path: Path | str) -> Path:
         """Copy the store to a file that does not exist yet, 0600."""
