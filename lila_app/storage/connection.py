@@ -8,18 +8,20 @@ SQLite's own lock.
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from lila_app.errors import ReadOnlyStoreError, StoreBusyError
+from lila_app.errors import ReadOnlyStoreError, StorageError, StoreBusyError
 from lila_app.storage import driver, files, migrations
 from lila_app.storage.driver import Connection, DatabaseError
 
-IDLE_READERS = 4
-"""Reading connections kept open; a burst of more closes the surplus when it ends."""
+IDLE_READERS = 8
+"""Reading connections kept open, one for each thread that usually reads; a burst closes more."""
 
 
 class Store:
@@ -63,7 +65,11 @@ class Store:
             except BaseException:
                 writer.close()
                 raise
-            return cls(path, writer, "ro")
+            # How long a file has been lying here influences no content.
+            files.prune(path, time.time())
+            store = cls(path, writer, "ro")
+            store._finish_scrub()
+            return store
         except DatabaseError as error:
             raise driver.translate(error, path) from error
 
@@ -132,6 +138,33 @@ class Store:
                 yield self._writer
             except DatabaseError as error:
                 raise driver.translate(error, self.path) from error
+
+    def scrub(self) -> None:
+        """Rewrite the file so that nothing erased is left in it or in its write-ahead log.
+
+        Due after a forgetting; where a crash or another process prevents it, the next opening
+        does it. What was forgotten is gone from every table before this begins.
+        """
+        with self.exclusive() as connection:
+            connection.execute("vacuum")
+            connection.execute("update counters set value = 0 where name = 'scrub_due'")
+            blocked = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+            if blocked:
+                connection.execute("update counters set value = 1 where name = 'scrub_due'")
+                raise StoreBusyError(
+                    f"it is forgotten, but another process still reads an older state of "
+                    f"{self.path}, which therefore keeps traces",
+                    hint="close the other process and start LILA again: the file is then cleaned",
+                )
+
+    def _finish_scrub(self) -> None:
+        with self.read() as connection:
+            due = connection.execute(
+                "select value from counters where name = 'scrub_due'"
+            ).fetchone()[0]
+        if due:
+            with contextlib.suppress(StorageError):  # the mark stays for the next time
+                self.scrub()
 
     def close(self) -> None:
         """Close every connection; safe to call twice."""

@@ -35,6 +35,7 @@ BUSY_SECONDS = 10.0
 
 _FULL, _READONLY, _IOERR, _CORRUPT, _CANTOPEN, _NOTADB = 13, 8, 10, 11, 14, 26
 _BUSY, _LOCKED = 5, 6
+DAMAGE = frozenset({_CORRUPT, _NOTADB})
 _NEARLY_FULL = 1_000_000
 """An I/O error with less than this many bytes free is a full disk that SQLite could not name."""
 
@@ -107,7 +108,7 @@ def translate(error: DatabaseError, path: Path) -> Exception:
             f"another process has been writing {path} for more than {BUSY_SECONDS:.0f} seconds",
             hint="wait until it is done, then do it again",
         )
-    if kind in (_CORRUPT, _NOTADB):
+    if kind in DAMAGE:
         return DamagedStoreError(
             f"{path} is damaged or is not a LILA store ({error})",
             hint="run `lila db check`; a backup can be put back with `lila db restore`",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 from lila_app.errors import NotFoundError, ReadOnlyStoreError
+
+BACKUP = ".backup"
+KEEP_DAYS = 30
+"""Days a backup made before a migration stays beside the store."""
 
 
 def create(path: Path) -> None:
@@ -47,3 +52,16 @@ def reading_mode(path: Path) -> str:
     if os.access(path.parent, os.W_OK) or (wal.exists() and wal.stat().st_size > 0):
         return "ro"
     return "immutable"
+
+
+def backups_beside(path: Path) -> list[Path]:
+    """Copies of a store that lie in its folder."""
+    return sorted(path.parent.glob(f"{path.name}.*{BACKUP}"))
+
+
+def prune(path: Path, now: float) -> None:
+    """Remove migration backups older than 30 days; `now` is in seconds since the epoch."""
+    for old in path.parent.glob(f"{path.name}.before-v*{BACKUP}"):
+        with contextlib.suppress(OSError):
+            if now - old.stat().st_mtime > KEEP_DAYS * 86_400:
+                old.unlink()

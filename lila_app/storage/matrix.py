@@ -67,10 +67,14 @@ def _cosine(dot: int, squares: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What `vector_sets` says of a table and model: changes move one of the two numbers."""
+    """What the store says of a table and model: every change moves one of these numbers.
+
+    `incarnation` changes when a backup is put back and nothing known before counts.
+    """
 
     generation: int
     removals: int
+    incarnation: int
 
 
 class Matrix:
@@ -80,7 +84,7 @@ class Matrix:
         self.lock = threading.Lock()
         self._index = index
         self._set = (kind, model)
-        self._state = State(0, 0)
+        self._state: State = State(0, 0, 0)
         self._vectors: Floats = np.empty((0, dimensions), np.float32)
         self._ids: Integers = np.empty(0, np.int64)
         self._used = 0
@@ -107,11 +111,15 @@ class Matrix:
     def refresh(self, connection: Connection) -> None:
         """Take over what any process changed since the last time; the lock must be held."""
         row = connection.execute(
-            "select generation, removals from vector_sets where kind = ? and model = ?", self._set
+            "select generation, removals, (select value from counters where name = 'incarnation') "
+            "from vector_sets where kind = ? and model = ?",
+            self._set,
         ).fetchone()
-        found = State(row[0], row[1]) if row else State(0, 0)
+        found = State(row[0], row[1], row[2]) if row else State(0, 0, 0)
         if found == self._state:
             return
+        if found.incarnation != self._state.incarnation:
+            self._state, self._used = State(0, 0, found.incarnation), 0
         if found.removals != self._state.removals or found.generation < self._state.generation:
             self._drop_missing(connection)
         if found.generation != self._state.generation:

@@ -2,7 +2,7 @@
 
 The file's version is SQLite's `user_version`. A file of a newer version is refused before a
 byte of it is changed. Before an older file is migrated it is copied beside itself, 0600, as
-`NAME.before-v2.backup`; such copies age out (see `backup.prune`).
+`NAME.before-v2.backup`; such copies age out (see `files.prune`).
 """
 
 from __future__ import annotations
@@ -54,12 +54,23 @@ def refuse_other_versions(connection: Connection, path: Path) -> None:
         )
 
 
+def require_store(connection: Connection, path: Path) -> None:
+    """Refuse a file that is no store of this version or an older one."""
+    application = connection.execute("pragma application_id").fetchone()[0]
+    version = _version(connection)
+    if application != APPLICATION_ID or version == 0:
+        raise _foreign(path)
+    if version > len(MIGRATIONS):
+        raise _newer(path, version)
+
+
 def migrate(connection: Connection, path: Path) -> None:
     """Bring the file to the current version; two processes may try at once."""
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise _newer(path, version)
     if version == len(MIGRATIONS):
+        _use_wal(connection)
         return
     if version == 0 and connection.execute("select count(*) from sqlite_master").fetchone()[0]:
         raise _foreign(path)
@@ -73,6 +84,8 @@ def migrate(connection: Connection, path: Path) -> None:
             connection.execute(f"pragma user_version = {step + 1}")
         connection.execute(f"pragma application_id = {APPLICATION_ID}")
         connection.execute("commit")
+        # The version is in the file itself at once, where `refuse_unusable` looks for it.
+        connection.execute("pragma wal_checkpoint(truncate)")
     except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")

@@ -79,7 +79,8 @@ create table counters (
     value integer not null
 ) without rowid;
 
-insert into counters values ('erasures', 0), ('relations', 0), ('records', 0);
+insert into counters values
+    ('erasures', 0), ('relations', 0), ('records', 0), ('incarnation', 0), ('scrub_due', 0);
 
 create table events (
     sequence integer primary key autoincrement,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lila_app.storage.matrix import Floats, Matrix
 
 Table = Literal["memories", "turns", "chunks"]
+TABLES: tuple[Table, ...] = ("memories", "turns", "chunks")
 
 # What is embedded of a row, and which rows are.
 _TEXT = {
@@ -107,7 +108,7 @@ def delete_rows(connection: Connection, table: Table, rows: Sequence[int]) -> No
                 (table, model, row),
             ).rowcount
             if gone:
-                connection.execute(f"delete from {_index(table, model)} where id = ?", (row,))
+                connection.execute(f"delete from {index_name(table, model)} where id = ?", (row,))
                 connection.execute(
                     "update vector_sets set removals = removals + 1 where kind = ? and model = ?",
                     (table, model),
@@ -164,7 +165,7 @@ def drop_model(source: Source, table: Table, model_id: str) -> None:
         model = _known_model(connection, model_id)
         if model is None:
             return
-        connection.execute(f"drop table if exists {_index(table, model)}")
+        connection.execute(f"drop table if exists {index_name(table, model)}")
         connection.execute("delete from vector_rows where kind = ? and model = ?", (table, model))
         connection.execute(
             "update vector_sets set removals = removals + 1 where kind = ? and model = ?",
@@ -227,7 +228,7 @@ def cosines(
             if model is None or row is None or not _has_vector(connection, table, model, row):
                 continue
             found = connection.execute(
-                f"select embedding from {_index(table, model)} where id = ?", (row,)
+                f"select embedding from {index_name(table, model)} where id = ?", (row,)
             ).fetchone()
             held[id] = np.frombuffer(found[0], np.float32)
     if not held:
@@ -255,7 +256,7 @@ def _matrix(store: Store, connection: Connection, table: Table, model_id: str) -
     ).fetchone()
     if row is None:
         return None
-    name = _index(table, row[0])
+    name = index_name(table, row[0])
     with store.attachment_lock:
         held = store.attachments.get(name)
         if not isinstance(held, Matrix):
@@ -292,7 +293,7 @@ def _next_generation(connection: Connection, table: Table, model: int) -> int:
         "select dimensions from vector_models where id = ?", (model,)
     ).fetchone()[0]
     connection.execute(
-        f"create virtual table if not exists {_index(table, model)} "
+        f"create virtual table if not exists {index_name(table, model)} "
         f"using vec0(id integer primary key, embedding float[{dimensions}])"
     )
     connection.execute(
@@ -309,7 +310,7 @@ def _next_generation(connection: Connection, table: Table, model: int) -> int:
 def _put(
     connection: Connection, table: Table, model: int, row: int, vector: bytes, change: int
 ) -> None:
-    index = _index(table, model)
+    index = index_name(table, model)
     if _has_vector(connection, table, model, row):
         connection.execute(f"update {index} set embedding = ? where id = ?", (vector, row))
     else:
@@ -327,7 +328,8 @@ def _has_vector(connection: Connection, table: Table, model: int, row: int) -> b
     return found is not None
 
 
-def _index(table: str, model: int) -> str:
+def index_name(table: str, model: int) -> str:
+    """The sqlite-vec table of a table and model; for this room only."""
     return f"vec_{table}_{model}"
 
 

@@ -1,0 +1,259 @@
+"""The erasing itself, row by row, inside one transaction: what `forget` is made of.
+
+A `Sweep` collects what it erased, so that each further step (records, summaries, prefixes) knows
+what it follows from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lila_app.storage import erasure, events, records, relations, traces, vectors
+from lila_app.storage.driver import Connection
+from lila_app.storage.terms import quoted
+from lila_app.storage.traces import Traces
+from lila_app.storage.values import number
+
+COMMON_TURNS = 3
+"""A word in more turns than this, and in more than 1 % of them, gives nothing away by itself."""
+
+LONG_TEXT = 40
+"""Characters from which a turn of a deleted session is looked for in other sessions' records:
+shorter ones ("yes, please") stand in records they have nothing to do with."""
+
+
+class Sweep:
+    """One forgetting under way."""
+
+    def __init__(self, connection: Connection, at: str) -> None:
+        self.connection = connection
+        self.at = at
+        self.erased: dict[str, None] = {}
+        """Ids of what is gone, in the order it went."""
+        self.turns: dict[str, None] = {}
+        """Turns of which the words or the reply are gone."""
+        self.texts: list[str] = []
+        """Texts that may stand in records word for word."""
+        self.sessions: set[int] = set()
+        """Sessions whose prefix changes."""
+        self.everywhere = False
+        """Whether every session's prefix may change (the profile pack, a goal of all)."""
+        self._sequences: list[int] = []
+
+    def memory(self, id: str, text: str, kind: str) -> None:
+        """Erase a memory."""
+        row = number(id, "m")
+        self._payloads(id, ("memory_added",))
+        vectors.delete_rows(self.connection, "memories", [row])
+        self.connection.execute("delete from memories where id = ?", (row,))
+        self._note(id, text)
+        self.everywhere |= kind == "core"
+        found = self.connection.execute("select id from relations where source = ?", (id,))
+        for (relation,) in found.fetchall():
+            self.relation(f"r{relation}")
+
+    def relation(self, id: str) -> None:
+        """Erase a relation, and each of its entities that no other relation is about."""
+        relation = relations.get(self.connection, id)
+        self._payloads(id, ("relation_added",))
+        self.connection.execute("delete from relations where id = ?", (number(id, "r"),))
+        self._note(id, f"{relation.subject} {relation.predicate} {relation.object}")
+        for entity in {relation.subject_id, relation.object_id}:
+            if not relations.of_entity(self.connection, entity):
+                self._payloads(entity, ("entity_added", "entity_named"))
+                self.connection.execute("delete from entities where id = ?", (number(entity, "e"),))
+                self.erased[entity] = None
+        relations.bump(self.connection)
+
+    def chunks(self, document: int) -> None:
+        """Erase a document with its chunks and vectors."""
+        found = self.connection.execute(
+            "select id, number from chunks where document_id = ?", (document,)
+        ).fetchall()
+        vectors.delete_rows(self.connection, "chunks", [row for row, _ in found])
+        self.connection.execute("delete from chunks where document_id = ?", (document,))
+        self.connection.execute("delete from documents where id = ?", (document,))
+        self._payloads(f"d{document}", ("document_ingested",))
+        self.erased[f"d{document}"] = None
+
+    def turn_rows(self, rows: Sequence[tuple[int, str, str | None]]) -> None:
+        """Erase whole turns, rows and all: (row number, words, reply)."""
+        vectors.delete_rows(self.connection, "turns", [row for row, _, _ in rows])
+        for row, user, reply in rows:
+            self._payloads(f"t{row}", ("turn_began", "turn_finished", "turn_heard"))
+            self.connection.execute("delete from turns where id = ?", (row,))
+            self.turns[f"t{row}"] = None
+            self.texts += [text for text in (user, reply or "") if len(text) >= LONG_TEXT]
+
+    def session_rows(self, session: int) -> None:
+        """Erase what a session holds besides its turns; its bare row stays for the forks."""
+        for table, letter, kinds in (
+            ("goals", "g", ("goal_set",)),
+            ("notes", "n", ("note_added",)),
+            ("cuts", "k", ("summary_rewritten",)),
+        ):
+            found = self.connection.execute(
+                f"select id from {table} where session_id = ?", (session,)
+            ).fetchall()
+            for (row,) in found:
+                self._payloads(f"{letter}{row}", kinds)
+            self.connection.execute(f"delete from {table} where session_id = ?", (session,))
+        self._payloads(f"s{session}", ("session_started", "session_renamed", "prefix_break"))
+        self.connection.execute("delete from epochs where session_id = ?", (session,))
+        self.connection.execute(
+            "update sessions set title = '', deleted = 1 where id = ?", (session,)
+        )
+        self.erased[f"s{session}"] = None
+
+    def words_of(self, id: str) -> None:
+        """Erase what the person said in a turn; the turn stays, its words do not."""
+        row = self.connection.execute(
+            "select user, session_id from turns where id = ? and user_erased = 0",
+            (number(id, "t"),),
+        ).fetchone()
+        if row is None:
+            return
+        self._turn(id, row[1], "user", ("turn_began",))
+        self.texts.append(row[0])
+        self._title(row[1], row[0])
+
+    def reply_of(self, id: str) -> None:
+        """Erase the reply of a turn."""
+        row = self.connection.execute(
+            "select reply, session_id from turns where id = ? and reply is not null "
+            "and reply_erased = 0",
+            (number(id, "t"),),
+        ).fetchone()
+        if row is None:
+            return
+        self._turn(id, row[1], "reply", ("turn_finished", "turn_heard"))
+        self.texts.append(row[0])
+
+    def state(self, traces_: Traces) -> None:
+        """Erase goals, notes and titles that say the whole of it."""
+        for session, title in self.connection.execute("select id, title from sessions").fetchall():
+            if traces_.whole_in(title):
+                self._untitle(session, title)
+        for table, letter, kind in (("goals", "g", "goal_set"), ("notes", "n", "note_added")):
+            found = self.connection.execute(f"select id, text, session_id from {table}").fetchall()
+            for row, text, session in found:
+                if not traces_.whole_in(text):
+                    continue
+                self._payloads(f"{letter}{row}", (kind,))
+                self.connection.execute(f"delete from {table} where id = ?", (row,))
+                self._note(f"{letter}{row}", text)
+                if table == "goals":
+                    self.everywhere |= session is None
+                    self.sessions |= {session} if session else set()
+
+    def summaries(self, traces_: Traces) -> None:
+        """Take the sentences that tell it out of every summary of a cut."""
+        found = self.connection.execute("select id, session_id, sequence, summary from cuts")
+        for row, session, sequence, summary in found.fetchall():
+            left, gone = traces.without(summary, traces_)
+            if not gone:
+                continue
+            digest = self._rewrite_summary(row, session, sequence, left)
+            self.connection.execute(
+                "update cuts set summary = ?, digest = ? where id = ?", (left, digest, row)
+            )
+            self.texts += [summary, *gone]
+            self.erased[f"k{row}"] = None
+            self.sessions.add(session)
+
+    def records(self, ids: Iterable[str]) -> list[str]:
+        """Erase inputs and hashes of records that hold one of these, or an erased text."""
+        found = {row for id in ids for row in records.holding(self.connection, id)}
+        found |= set(records.containing(self.connection, self.texts))
+        return [f"c{row}" for row in records.erase(self.connection, found)]
+
+    def finish(self) -> None:
+        """Erase the payloads, log what prefixes changed, move the generation that guards work."""
+        events.erase(self.connection, self._sequences, at=self.at)
+        affected = sorted(self._with_forks(self.sessions))
+        for session in [None] if self.everywhere else [f"s{row}" for row in affected]:
+            events.append(
+                self.connection,
+                "prefix_break",
+                subject="",
+                session_id=session,
+                at=self.at,
+                body={"reason": "forgotten"},
+            )
+        erasure.bump(self.connection)
+
+    def common(self, word: str) -> bool:
+        """Whether a word is in so many turns that it gives nothing away."""
+        turns = self.connection.execute("select count(*) from turns").fetchone()[0]
+        limit = max(COMMON_TURNS, turns // 100)
+        found: int = self.connection.execute(
+            "select count(*) from (select 1 from turns_fts where turns_fts match ? limit ?)",
+            (quoted(word), limit + 1),
+        ).fetchone()[0]
+        return found > limit
+
+    def _turn(self, id: str, session: int, part: str, kinds: Sequence[str]) -> None:
+        row = number(id, "t")
+        self._payloads(id, kinds)
+        vectors.delete_rows(self.connection, "turns", [row])
+        digest: str = self.connection.execute(
+            "select digest from turns where id = ?", (row,)
+        ).fetchone()[0]
+        self.connection.execute(
+            f"update turns set {part} = '', {part}_erased = 1, external_ids = '[]', digest = ? "
+            "where id = ?",
+            (events.combine(digest, f"{part} erased"), row),
+        )
+        self.turns[id] = None
+        self.sessions.add(session)
+
+    def _title(self, session: int, text: str) -> None:
+        """A session and its forks are named after its first words; such a name goes with them."""
+        said = " ".join(traces.words(text))
+        for row in sorted(self._with_forks({session})):
+            title = self._title_of(row)
+            named = " ".join(traces.words(title))
+            if named and named in said:
+                self._untitle(row, title)
+
+    def _title_of(self, session: int) -> str:
+        title: str = self.connection.execute(
+            "select title from sessions where id = ?", (session,)
+        ).fetchone()[0]
+        return title
+
+    def _untitle(self, session: int, title: str) -> None:
+        self.connection.execute("update sessions set title = '' where id = ?", (session,))
+        self._payloads(f"s{session}", ("session_started", "session_renamed"))
+        self.texts.append(title)
+
+    def _rewrite_summary(self, row: int, session: int, sequence: int, left: str) -> str:
+        self._sequences.append(sequence)
+        self._payloads(f"k{row}", ("summary_rewritten",))
+        return events.append(
+            self.connection,
+            "summary_rewritten",
+            subject=f"k{row}",
+            session_id=f"s{session}",
+            at=self.at,
+            body={"summary": left},
+        ).digest
+
+    def _with_forks(self, sessions: set[int]) -> set[int]:
+        found = set(sessions)
+        waiting = list(sessions)
+        while waiting:
+            rows = self.connection.execute(
+                "select id from sessions where forked_from = ?", (waiting.pop(),)
+            )
+            fresh = {row[0] for row in rows} - found
+            found |= fresh
+            waiting += fresh
+        return found
+
+    def _payloads(self, subject: str, kinds: Sequence[str]) -> None:
+        self._sequences += events.of_subject(self.connection, subject, kinds)
+
+    def _note(self, id: str, text: str) -> None:
+        self.erased[id] = None
+        self.texts.append(text)
