@@ -39,7 +39,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The terminal marker was seen: the reply is whole (`stop`) or hit its token limit (`length`)."""
+    """The terminal marker came: the reply is whole (`stop`) or hit its token limit (`length`)."""
 
     reason: Literal["stop", "length"]
 

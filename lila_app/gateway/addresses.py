@@ -1,0 +1,20 @@
+"""Whether an address stays on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def is_loopback(url: str) -> bool:
+    """Whether `url` names this machine and nothing else (127.0.0.0/8, ::1 or localhost)."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

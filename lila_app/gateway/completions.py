@@ -1,0 +1,136 @@
+"""Making sense of what a Chat Completions stream says, whichever transport it came through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from lila_app.errors import (
+    AuthenticationError,
+    ContextTooLarge,
+    GatewayError,
+    RequestRefusedError,
+    UnavailableError,
+)
+from lila_app.gateway.port import Finished, ProviderEvent, TextDelta, ThinkingDelta, Usage
+
+Table = Mapping[str, object]
+
+_THINKING = ("reasoning_content", "reasoning")
+"""llama-server, vLLM and LM Studio say the first, Ollama the second (their sources, 2026-11)."""
+
+_TOO_LARGE = (
+    "exceed_context_size_error",
+    "context_length_exceeded",
+    "maximum context length",
+    "context size",
+    "context length",
+)
+_LONGEST_QUOTE = 300
+
+
+class StreamReader:
+    """Turns one stream's chunks into events; `finished` is the terminal marker, once seen."""
+
+    def __init__(self) -> None:
+        self.finished: Finished | None = None
+        self.usage: Usage | None = None
+
+    def read(self, chunk: Table) -> Iterator[ProviderEvent]:
+        """The deltas of one chunk; usage and the end are kept until the stream is whole."""
+        usage = _table(chunk.get("usage"))
+        if usage is not None:
+            self.usage = read_usage(usage)
+        for choice in _tables(chunk.get("choices")):
+            delta = _table(choice.get("delta")) or {}
+            for key in _THINKING:
+                thinking = delta.get(key)
+                if isinstance(thinking, str) and thinking:
+                    yield ThinkingDelta(thinking)
+                    break
+            text = delta.get("content")
+            if isinstance(text, str) and text:
+                yield TextDelta(text)
+            self._end(choice.get("finish_reason"))
+
+    def _end(self, reason: object) -> None:
+        if reason == "content_filter":
+            raise RequestRefusedError(
+                "the provider's content filter stopped the reply",
+                hint="say it differently, or ask another model",
+            )
+        if isinstance(reason, str) and reason:
+            self.finished = Finished("length" if reason == "length" else "stop")
+
+
+def read_usage(usage: Table) -> Usage:
+    """Token counts as reported; what is not reported is None, which is not zero."""
+    details = _table(usage.get("prompt_tokens_details")) or {}
+    return Usage(
+        total=_count(usage.get("prompt_tokens")),
+        read=_count(details.get("cached_tokens")),
+        written=_count(details.get("cache_write_tokens")),
+        output=_count(usage.get("completion_tokens")),
+    )
+
+
+def refusal(status: int, said: str, *, who: str, hint: str = "") -> GatewayError:
+    """The error for an HTTP status of 400 and above, or for an error said inside a stream.
+
+    `said` is the provider's own sentence; `who` names the provider to the person.
+    """
+    quoted = f": {quote(said)}" if said.strip() else ""
+    if status == 413 or (status < 500 and any(sign in said.lower() for sign in _TOO_LARGE)):
+        return ContextTooLarge(
+            f"the prompt is larger than {who} takes{quoted}",
+            hint="lower the model's `context_budget`, or choose a model with a larger window",
+        )
+    if status in (401, 403):
+        return AuthenticationError(
+            f"{who} refused the key{quoted}", hint="check the key that is set for this provider"
+        )
+    if status == 408 or status >= 500:
+        return UnavailableError(
+            f"{who} failed on its side ({status}){quoted}",
+            hint=hint or "try again, or ask another model with --model",
+        )
+    return RequestRefusedError(
+        f"{who} refused the request ({status}){quoted}",
+        hint=hint or "check the model's name with `lila models list`",
+    )
+
+
+def quote(said: str) -> str:
+    """A provider's sentence, on one line and not longer than a person reads."""
+    line = " ".join(said.split())
+    return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
+
+
+def error_text(body: object) -> str:
+    """The sentence inside an error body: `{"error": {"message": …}}`, `{"error": "…"}` or text."""
+    if isinstance(body, str):
+        return body
+    table = _table(body)
+    if table is None:
+        return ""
+    inner = table.get("error", table)
+    if isinstance(inner, str):
+        return inner
+    detail = _table(inner) or {}
+    parts = [str(detail[key]) for key in ("message", "type", "code") if detail.get(key)]
+    return f"{parts[0]} ({', '.join(parts[1:])})" if len(parts) > 1 else "".join(parts)
+
+
+def _table(value: object) -> Table | None:
+    return cast(Table, value) if isinstance(value, Mapping) else None
+
+
+def _tables(value: object) -> list[Table]:
+    if not isinstance(value, list):
+        return []
+    items = cast(list[object], value)
+    return [table for table in map(_table, items) if table is not None]
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,100 @@
+"""From a model's name to the provider that answers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from lila_app.context.items import ModelLimits
+from lila_app.errors import ConfigError
+from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.port import Provider
+from lila_app.gateway.table import GatewayTable
+from lila_app.gateway.weights import DEFAULT, find
+
+EMBEDDED = "embedded"
+
+WELL_KNOWN: Mapping[str, Endpoint] = {
+    "ollama": Endpoint("http://127.0.0.1:11434/v1"),
+    "llama-server": Endpoint("http://127.0.0.1:8080/v1"),
+    "lmstudio": Endpoint("http://127.0.0.1:1234/v1"),
+    "vllm": Endpoint("http://127.0.0.1:8000/v1"),
+}
+"""Where each server listens unless told otherwise (their documentation, 2026-11-30)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLimits:
+    """Limits the person set for one model; None leaves the table's."""
+
+    window: int | None = None
+    context_budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Everything about models a person may configure, as plain data.
+
+    `endpoints` are servers by the name they go by in model names, laid over `WELL_KNOWN`.
+    `limits` are by whole model name.
+    """
+
+    table: GatewayTable
+    endpoints: Mapping[str, Endpoint] = field(default_factory=dict[str, Endpoint])
+    limits: Mapping[str, OwnLimits] = field(default_factory=dict[str, OwnLimits])
+
+
+def resolve(name: str, routes: Routes, models_dir: Path) -> Provider:
+    """The provider of `provider/model`; nothing is started and no network is touched.
+
+    Raises `ConfigError` for a name that leads nowhere and `MissingWeightsError` for an embedded
+    model whose file is not in `models_dir`.
+    """
+    provider, _, model = name.partition("/")
+    if not provider or not model:
+        raise ConfigError(
+            f"{name!r} is not a model's name", hint="write provider/model, as in ollama/llama3.2"
+        )
+    if provider == EMBEDDED:
+        return _embedded(name, routes, models_dir)
+    endpoints = {**WELL_KNOWN, **routes.endpoints}
+    if provider not in endpoints:
+        known = [EMBEDDED, *sorted(endpoints)]
+        near = get_close_matches(provider, known, n=1)
+        meant = f"; did you mean {near[0]}/{model}?" if near else ""
+        raise ConfigError(
+            f"no provider is called {provider!r}{meant}",
+            hint=f"known are {', '.join(known)}; "
+            f"`[providers.{provider}]` with a base_url in settings.toml adds yours",
+        )
+    return OpenAICompatibleProvider(name, endpoints[provider], limits_of(name, routes))
+
+
+def limits_of(name: str, routes: Routes) -> ModelLimits:
+    """The table's limits of a model with the person's own laid over them."""
+    limits = routes.table.limits_of(name)
+    own = routes.limits.get(name)
+    if own is None:
+        return limits
+    return replace(
+        limits,
+        window=own.window or limits.window,
+        context_budget=own.context_budget or limits.context_budget,
+    )
+
+
+def _embedded(name: str, routes: Routes, models_dir: Path) -> Provider:
+    from lila_app.gateway.embedded import EmbeddedProvider, Sampling
+
+    weights = find(name, models_dir)
+    limits = limits_of(name, routes)
+    if weights.context_length:
+        limits = replace(limits, window=min(limits.window, weights.context_length))
+    sampling = Sampling()
+    if name == DEFAULT:
+        # Temperature and top_p from the model card. The penalty is ours: without it a model of
+        # this size falls into repeating a sentence (seen 2026-11-30).
+        sampling = Sampling(temperature=0.2, top_p=0.9, repeat_penalty=1.1)
+    return EmbeddedProvider(weights, limits, sampling)

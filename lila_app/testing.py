@@ -1,0 +1,172 @@
+"""Stand-ins for LILA's ports: a provider that follows a script, and a clock that is set by hand.
+
+They obey the same contracts as the real ones, so that a test that passes with them means something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from lila_app.context.items import ModelLimits
+from lila_app.errors import ContextTooLarge, LilaError, TruncatedReplyError
+from lila_app.gateway.port import (
+    Finished,
+    ProviderEvent,
+    Request,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """One reply to come.
+
+    `pieces` are streamed one by one, `delay` seconds apart, after `thinking`. With `error` it is
+    raised after them instead of ending; with `whole` False the stream just stops, as a dropped
+    connection does. `usage` None lets the provider count for itself.
+    """
+
+    pieces: tuple[str, ...]
+    thinking: str = ""
+    delay: float = 0.0
+    error: LilaError | None = None
+    whole: bool = True
+    usage: Usage | None = None
+    ended: Literal["stop", "length"] = "stop"
+
+
+class ScriptedProvider:
+    """A provider that answers what was enqueued, in order; see `gateway.port.Provider`.
+
+    `requests` and `warmed` are what it was asked, `stopped` counts streams that were closed before
+    their end. A prompt that `count` finds larger than the window (at the limits' token ratio) is
+    refused with `ContextTooLarge`. The cache is simulated per slot: `Usage.read` is what the
+    longest common run of leading messages counts.
+    """
+
+    def __init__(
+        self,
+        *replies: str | Scripted,
+        name: str = "scripted/test",
+        limits: ModelLimits | None = None,
+        count: Callable[[str], int] = lambda text: len(text.split()),
+    ) -> None:
+        self._name = name
+        self._limits = limits or ModelLimits(window=100_000, context_budget=50_000)
+        self._count = count
+        self._script: deque[Scripted] = deque()
+        self._cached: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.requests: list[Request] = []
+        self.warmed: list[Request] = []
+        self.stopped = 0
+        self.closed = False
+        for reply in replies:
+            self.enqueue(reply)
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self._name
+
+    def limits(self) -> ModelLimits:
+        """As given."""
+        return self._limits
+
+    def enqueue(self, *replies: str | Scripted) -> None:
+        """Add replies; a plain text is streamed word by word."""
+        for reply in replies:
+            self._script.append(
+                reply if isinstance(reply, Scripted) else Scripted(tuple(_words(reply)))
+            )
+
+    async def stream(self, request: Request) -> AsyncGenerator[ProviderEvent, None]:
+        """The next reply of the script; an empty script is a mistake of the test."""
+        self.requests.append(request)
+        total = self._refuse_too_large(request)
+        assert self._script, "the script is empty: enqueue another reply"
+        reply = self._script.popleft()
+        read = self._read(request)
+        try:
+            if reply.thinking:
+                yield ThinkingDelta(reply.thinking)
+            for piece in reply.pieces:
+                await asyncio.sleep(reply.delay)
+                yield TextDelta(piece)
+        except (GeneratorExit, asyncio.CancelledError):
+            self.stopped += 1
+            raise
+        if reply.error is not None:
+            raise reply.error
+        if not reply.whole:
+            raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
+        output = self._count("".join(reply.pieces))
+        yield reply.usage or Usage(total=total, read=read, output=output)
+        yield Finished(reply.ended)
+
+    async def warm(self, request: Request) -> None:
+        """Remember the request's messages as the slot's cached prefix."""
+        self._refuse_too_large(request)
+        self.warmed.append(request)
+        self._read(request)
+
+    async def close(self) -> None:
+        """Remember that it was closed."""
+        self.closed = True
+
+    def _refuse_too_large(self, request: Request) -> int:
+        total = sum(self._count(message.content) for message in request.messages)
+        needed = total * self._limits.token_ratio // 10_000 + request.max_tokens
+        if needed > self._limits.window:
+            raise ContextTooLarge(
+                f"the prompt needs {needed} tokens and {self._name} takes {self._limits.window}",
+                hint="lower the budget",
+            )
+        return total
+
+    def _read(self, request: Request) -> int:
+        asked = tuple((message.role, message.content) for message in request.messages)
+        common = _common(self._cached.get(request.slot, ()), asked)
+        self._cached[request.slot] = asked
+        return sum(self._count(content) for _, content in asked[:common])
+
+
+class FakeClock:
+    """A clock that stands until it is moved; calling it gives the time, always with a zone."""
+
+    def __init__(self, now: str = "2026-11-30T12:00:00+00:00") -> None:
+        self._now = datetime.fromisoformat(now)
+        assert self._now.tzinfo is not None, "a time without a zone is nobody's time"
+
+    def __call__(self) -> datetime:
+        """The time it stands at."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move it forward (or, with a negative number, back: clocks are set)."""
+        self._now += timedelta(seconds=seconds)
+
+    def iso(self) -> str:
+        """The time as it is stored: ISO 8601 in UTC."""
+        return self._now.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _words(text: str) -> Sequence[str]:
+    """Pieces that joined are `text` again, split before each space."""
+    pieces: list[str] = []
+    for piece in text.split(" "):
+        pieces.append(f" {piece}" if pieces else piece)
+    return [piece for piece in pieces if piece]
+
+
+def _common(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> int:
+    return next(
+        (at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right),
+        min(len(a), len(b)),
+    )
