@@ -182,9 +182,9 @@ class _Cutter:
         inner = _Cutter(self._count, room, room)
         pieces = list(inner._split(text, frame.start, frame.end, _LEVELS.index(_LINES)))
         for group in inner._groups(pieces):
-            rows = text[group[0].start : group[-1].end]
-            if rows.strip():
-                yield group[0].start, frame.top + rows.rstrip("\n") + "\n" + frame.bottom
+            start, end = _trimmed(text, group[0].start, group[-1].end)
+            if start < end:
+                yield start, frame.top + text[start:end] + "\n" + frame.bottom
 
     def _fit(self, text: str) -> Iterator[str]:
         """The text itself, or, where counting the whole gave more than its pieces, halves."""

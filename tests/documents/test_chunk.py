@@ -267,6 +267,7 @@ def test_no_chunk_is_blank_over_the_cap_or_miscounted(text: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(_LINES)
+@example("```\n\n" + "0\n" * 9 + "0 0 0\n" * 9)
 def test_first_lines_rise_and_point_at_the_chunk(text: str) -> None:
     chunks = chunk(markdown(text), words, target=12, cap=25)
     lines = text.split("\n")
@@ -276,6 +277,17 @@ def test_first_lines_rise_and_point_at_the_chunk(text: str) -> None:
         at = (piece.first_line or 0) - 1
         candidates = [line.strip() for line in piece.text.split("\n") if line.strip()]
         assert any(c in " ".join(lines[at].split()) or c in lines[at] for c in candidates)
+
+
+@settings(max_examples=100, deadline=None)
+@given(_LINES)
+def test_the_cap_holds_even_where_the_whole_counts_more_than_its_parts(text: str) -> None:
+    def steep(text: str) -> int:
+        return len(text) ** 2 // 20
+
+    chunks = chunk((Part(text),), steep, target=30, cap=40)
+    assert all(c.tokens <= 40 for c in chunks)
+    assert bare("".join(c.text for c in chunks)) == bare(text)
 
 
 def test_the_real_sizes_hold_for_real_prose() -> None:

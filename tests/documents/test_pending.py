@@ -44,7 +44,7 @@ def test_a_new_model_gets_vectors_of_its_own(store: Store, digests: Digests) -> 
     assert vectors.models(store, "memories") == {"digests": 1, "other": 1}
 
 
-def test_a_forgetting_meanwhile_drops_the_batch_and_the_rest_goes_on(store: Store) -> None:
+def test_a_forgetting_meanwhile_drops_the_batch_and_embeds_what_is_left(store: Store) -> None:
     remember(store, BATCH + 2)
 
     class Forgetful(Digests):
@@ -52,13 +52,16 @@ def test_a_forgetting_meanwhile_drops_the_batch_and_the_rest_goes_on(store: Stor
             if not self.seen:
                 with store.write() as connection:
                     connection.execute("delete from memories where id = 1")
+                    connection.execute("update memories set text = '[forgotten]' where id = 2")
                     erasure.bump(connection)
             return super().embed(texts)
 
     model = Forgetful()
     assert embed_pending(store, model) == BATCH + 1
-    assert model.seen.count("fact 0") == 1  # computed once, never stored
-    assert vectors.pending_count(store, "memories", "digests") == 0
+    assert model.seen[BATCH] == "[forgotten]"  # a vector of what was there is never stored
+    forgotten = Digests().embed(["[forgotten]"])[0]
+    (nearest,) = vectors.search(store, "memories", forgotten, k=1, model_id="digests")
+    assert (nearest.id, nearest.cosine_bp) == ("m2", 10_000)
 
 
 def test_two_at_once_leave_one_vector_a_row(store: Store, digests: Digests) -> None:
