@@ -26,7 +26,6 @@ def guarded(run: Callable[[], object]) -> int:
     _prepare_streams()
     try:
         result = run()
-        sys.stdout.flush()
     except BrokenPipeError:
         _discard_stdout()
         return PIPE_CLOSED

@@ -145,8 +145,8 @@ def test_a_hundred_megabytes_on_stdin_are_refused_without_being_read(tmp_path: P
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX", "de_DE.ISO-8859-1"])
-def test_a_pipe_gets_utf_8_under_any_locale(tmp_path: Path, locale: str) -> None:
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_pipe_gets_utf_8_under_any_locale(tmp_path: Path, encoding: str) -> None:
     seen = subprocess.run(
         [
             sys.executable,
@@ -156,7 +156,7 @@ def test_a_pipe_gets_utf_8_under_any_locale(tmp_path: Path, locale: str) -> None
             "guarded(lambda: answer('\\xfc \\u6f22'))",
         ],
         capture_output=True,
-        env=environment(tmp_path, LC_ALL=locale, PYTHONCOERCECLOCALE="0", PYTHONUTF8="0"),
+        env=environment(tmp_path, PYTHONIOENCODING=encoding),
         check=True,
     )
     assert seen.stdout == "ü 漢\n".encode()
