@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
 import platform
 import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import cast
 
 from lila_app.errors import LilaError
 from lila_app.paths import Home
 from lila_app.views import Check
 
-_SERVERS = (("Ollama", 11434), ("llama-server", 8080), ("LM Studio", 1234), ("vLLM", 8000))
-"""Model servers with the port each listens on unless told otherwise (their docs, 2026-11)."""
-
-_PROBE_SECONDS = 0.5
 _SPACE_TIGHT = 500_000_000
 """Bytes: the embedded model is 98 MB, and forgetting writes the store a second time."""
 
@@ -104,17 +98,24 @@ def _store(home: Home, profile: str) -> Check:
 
 
 def _weights(home: Home) -> Check:
-    found = sorted(path.name for path in home.models_dir.rglob("*.gguf"))
-    if found:
-        return Check("weights", ok=True, detail=", ".join(found))
-    return Check(
-        "weights",
-        ok=False,
-        detail="no embedded model is here yet",
-        hint="the first chat fetches it, and so does `lila models pull`; "
-        "`lila models adopt FILE.gguf` takes a file of yours",
-        needed=not _another_model(home),
-    )
+    from lila_app.gateway.weights import installed, verify
+
+    found = installed(home.models_dir)
+    if not found:
+        return Check(
+            "weights",
+            ok=False,
+            detail="no embedded model is here yet",
+            hint="the first chat fetches it, and so does `lila models pull`; "
+            "`lila models adopt FILE.gguf` takes a file of yours",
+            needed=not _another_model(home),
+        )
+    try:
+        for weights in found:
+            verify(weights)
+    except LilaError as error:
+        return Check("weights", ok=False, detail=error.message, hint=error.hint)
+    return Check("weights", ok=True, detail=", ".join(weights.name for weights in found))
 
 
 def _another_model(home: Home) -> bool:
@@ -137,43 +138,22 @@ def _space(home: Home) -> Check:
 
 
 def _servers() -> Check:
-    ports = [port for _, port in _SERVERS]
-    with ThreadPoolExecutor(len(ports)) as pool:
-        served = list(pool.map(_models_at, ports))
-    found = [
-        f"{name} at http://127.0.0.1:{port}/v1 with {', '.join(models) or 'no model'}"
-        for (name, port), models in zip(_SERVERS, served, strict=True)
-        if models is not None
-    ]
+    from lila_app.gateway.discover import discover, places
+
+    # In a thread of its own, since the caller may have an event loop running.
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(asyncio.run, discover(places(os.environ))).result()
     if not found:
         return Check("servers", ok=True, detail="no other model server runs on this machine")
     return Check(
         "servers",
         ok=True,
-        detail="; ".join(found),
+        detail="; ".join(
+            f"{server.provider} at {server.base_url} with {', '.join(server.models) or 'no model'}"
+            for server in found
+        ),
         hint="`lila models list` names them; `lila models default NAME` lets one answer",
     )
-
-
-def _models_at(port: int) -> list[str] | None:
-    """Names of the models an OpenAI-compatible server on loopback serves, None if none is there."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=_PROBE_SECONDS)
-    try:
-        connection.request("GET", "/v1/models")
-        body: object = json.loads(connection.getresponse().read(1_000_000))
-    except (OSError, HTTPException, ValueError):
-        return None
-    finally:
-        connection.close()
-    data = cast("dict[str, object]", body).get("data") if isinstance(body, dict) else None
-    if not isinstance(data, list):
-        return None
-    rows = [
-        cast("dict[str, object]", row)
-        for row in cast("list[object]", data)
-        if isinstance(row, dict)
-    ]
-    return [str(row["id"]) for row in rows if "id" in row]
 
 
 def _sound() -> Check:
