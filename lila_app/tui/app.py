@@ -36,7 +36,6 @@ class LilaApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help", id="app.help"),
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True),
-        Binding("ctrl+c", "interrupt", "Back to the conversation", id="app.interrupt", show=False),
     ]
 
     def __init__(
@@ -89,11 +88,6 @@ class LilaApp(App[None]):
         """Show all keys."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(sections()))
-
-    def action_interrupt(self) -> None:
-        """Ctrl+C in a dialog closes it and nothing else."""
-        if self.screen is not self._chat:
-            self.screen.dismiss(None)
 
     async def action_quit(self) -> None:
         """Stop the reply, keep its text and the draft, then end."""

@@ -142,8 +142,9 @@ class ChatScreen(Screen[None]):
             self.notify("This message was not sent; it is back in the prompt.")
         if problem:
             self.notify(problem, severity="warning")
-        if self._first_session is None or not await self._open(self._first_session):
-            await self._show_empty()
+        await self._show_empty()
+        if self._first_session is not None:
+            await self._open(self._first_session)
         await self._preparing.run()
         self._answer_waiting()
 
@@ -315,6 +316,8 @@ class ChatScreen(Screen[None]):
         """Show or hide the context panel."""
         self._panel_wish = not self._panel.display
         self._arrange()
+        covers = self._panel.display and self.has_class("-narrow")
+        (self._panel if covers else self._prompt).focus()
 
     def on_resize(self, event: events.Resize) -> None:
         """The panel opens by itself where there is room."""
