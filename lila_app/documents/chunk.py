@@ -111,7 +111,8 @@ class _Cutter:
                 if line is not None:
                     line += part.text.count("\n", seen, section.start)
                     seen = section.start
-                yield Chunk(heading, title, self._count(title), line, part.page)
+                for piece in self._fit(title):
+                    yield Chunk(heading, piece, self._count(piece), line, part.page)
 
     def _section(self, text: str, body: Iterable[Block]) -> Iterator[tuple[int, str]]:
         """Where each chunk of a section starts, and its text."""

@@ -257,6 +257,7 @@ def _body(text: str) -> list[str]:
 
 @settings(max_examples=200, deadline=None)
 @given(_LINES)
+@example("𐀀" * 10 + "\n===")
 def test_no_chunk_is_blank_over_the_cap_or_miscounted(text: str) -> None:
     for piece in chunk(markdown(text), _tokens, target=12, cap=25):
         assert piece.text.strip()
