@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lila_app.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lila_app.assistant import Lila
     from lila_app.views import Progress
-
-__version__ = "0.1.0"
 
 __all__ = ["__version__", "open"]
 

@@ -68,7 +68,7 @@ class Lila:
             use_case=use_case,
             session_id=session,
             now=moments.resolve(now, resources.clock),
-            limits=resources.limits(resources.provider(model)),
+            limits=resources.roster.limits(model),
             budget=budget,
             before_sequence=None,
             deadline=False,
@@ -95,7 +95,7 @@ class Lila:
         said = Said(
             text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
         )
-        return answer(resources, resources.provider(model), said)
+        return answer(resources, resources.roster.provider(model), said)
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""
@@ -105,7 +105,7 @@ class Lila:
 
     def _warm(self, use_case: str, session: str | None) -> None:
         resources = self._resources
-        provider = resources.provider(None)
+        provider = resources.roster.provider(None)
         context = self.preview("-", use_case=use_case, session=session)
         if context.stable_messages:
             request = as_request(context, use_case, max_tokens=0)
@@ -116,7 +116,7 @@ class Lila:
         """What this machine has and lacks."""
         from lila_app.doctor import examine
 
-        return examine(self.home)
+        return examine(self.home, self.profile)
 
     def paths(self) -> dict[str, str]:
         """Where everything lies."""

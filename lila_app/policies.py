@@ -25,13 +25,13 @@ class Declared:
 
 def load(home: Home) -> Declared:
     """Read and parse everything declared. Raises PolicyError or ConfigError naming the file."""
-    sources = {name: _sources(home, name) for name in TABLES}
+    found = {name: sources(home, name) for name in TABLES}
     prompts = {
         path.stem: _read(path) for path in sorted((shipped("assets") / "prompts").glob("*.md"))
     }
-    policy = parse_policy(sources["allocation"], sources["blocks"], prompts)
+    policy = parse_policy(found["allocation"], found["blocks"], prompts)
     persona = _read(home.persona_file).strip() if home.persona_file.is_file() else ""
-    files = [source.name for name in TABLES for source in sources[name]]
+    files = [source.name for name in TABLES for source in found[name]]
     if persona:
         files.append(str(home.persona_file))
     return Declared(policy, persona or None, tuple(files))
@@ -49,7 +49,8 @@ def code_version(version: str) -> str:
     return f"{version}+{digest.hexdigest()[:12]}"
 
 
-def _sources(home: Home, name: str) -> list[Source]:
+def sources(home: Home, name: str) -> list[Source]:
+    """The shipped table of a name and the person's, if there is one."""
     paths = [shipped("policies") / f"{name}.toml", home.policies_dir / f"{name}.toml"]
     return [Source(str(path), _read(path)) for path in paths if path.is_file()]
 

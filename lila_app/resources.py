@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -9,13 +10,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lila_app import __version__, policies
+from lila_app import policies
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
+from lila_app.models import Roster
 from lila_app.moments import Clock
 from lila_app.paths import Home, shipped
 from lila_app.settings import Settings
 from lila_app.storage.connection import Store
+from lila_app.version import VERSION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,9 +55,8 @@ class Resources:
         self.settings = settings
         self.store = store
         self.clock = clock
-        self._given_provider = provider
         self._given_embedder = embedder
-        self._providers: dict[str, Provider] = {}
+        self.roster = Roster(home, settings, provider)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         self._lock = threading.RLock()
@@ -77,7 +79,7 @@ class Resources:
     @cached_property
     def code_version(self) -> str:
         """Release and fingerprint of the assembler."""
-        return policies.code_version(__version__)
+        return policies.code_version(VERSION)
 
     @cached_property
     def count(self) -> Counter:
@@ -179,4 +181,6 @@ class Resources:
         self._closing.set()
         self.background.shutdown(wait=True)
         self.pool.shutdown(wait=True)
+        for provider in self.roster.providers():
+            asyncio.run(provider.close())
         self.store.close()

@@ -172,9 +172,9 @@ def _add_memories(lila: Lila, memories: Iterable[Memory], step: Callable[[str], 
 def _add_relations(lila: Lila, life: Life, step: Callable[[str], None]) -> None:
     known = {(one.subject, one.predicate, one.object) for one in lila.graph.list()}
     for one in life.relations:
-        if (one.subject, one.predicate, one.object) not in known:
-            interval = {"valid_from": one.valid_from, "valid_to": one.valid_to}
-            lila.graph.add(one.subject, one.predicate, one.object, **interval)
+        triple = (one.subject, one.predicate, one.object)
+        if triple not in known:
+            lila.graph.add(*triple, valid_from=one.valid_from, valid_to=one.valid_to)
         step("relations")
     for name in life.aliases:
         lila.graph.alias(name.entity, name.alias)

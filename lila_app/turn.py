@@ -160,7 +160,7 @@ class _OpenTurn:
             use_case=said.use_case,
             session_id=turn.session_id,
             now=said.now,
-            limits=self._resources.limits(self._provider),
+            limits=self._provider.limits(),
             budget=said.budget,
             before_sequence=turn.sequence,
             deadline=said.live,

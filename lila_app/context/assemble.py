@@ -156,9 +156,14 @@ class _Assembly:
                 tokens=tokens,
                 items=tuple(item.id for items in pins.values() for item in items),
             )
-        held = ((f"{name} (standing)", size) for name, size in standing.held.items() if size)
+        headings = sum(self.fixed.openings[block] for block in standing.blocks)
+        parts = [*self.fixed.listed(), ("headings", headings)]
+        parts += [(f"{name} (standing)", size) for name, size in standing.held.items()]
+        if (short := self.limit - sum(size for _, size in parts)) >= 0:
+            # Each fits beside the others and yet the whole does not: tokens are not additive.
+            parts.append(("pinned items and joints", short + excess))
         return FixedPartsError(
-            limit=self.limit, parts=(*self.fixed.listed(), *held, ("over by", excess))
+            limit=self.limit, parts=tuple((name, size) for name, size in parts if size)
         )
 
     def recall(self, standing: Standing) -> Recall:

@@ -306,11 +306,11 @@ def _blocks(layout: _Reader) -> tuple[BlockPolicy, ...]:
             raise layout.refuse("block", entry, "a table")
         rows.append(_block(_Reader(layout.sources, cast("Table", entry), (f"block[{number}]",))))
     names = [row.name for row in rows]
-    if sorted(names) != sorted(BLOCKS):
-        odd = sorted(set(BLOCKS).symmetric_difference(names)) or names
-        raise layout.refuse_for(
-            "block", f"not exactly once: {', '.join(odd)}", "one each of " + ", ".join(BLOCKS)
-        )
+    wrong = [name for name in dict.fromkeys([*BLOCKS, *names]) if names.count(name) != 1]
+    wrong += [name for name in names if name not in BLOCKS and name not in wrong]
+    if wrong:
+        counted = ", ".join(f"{name} {names.count(name)} times" for name in wrong)
+        raise layout.refuse_for("block", counted, "one each of " + ", ".join(BLOCKS))
     order = [row.lifetime for row in rows]
     if order != sorted(order):
         raise layout.refuse_for("block", " ".join(order), "lifetimes in order from L0 to L5")

@@ -85,7 +85,7 @@ def recall(
 
 def _pins(layer: Screened, row: UseCase, held: int, room: int) -> tuple[Item, ...]:
     pins = pins_of(layer)
-    cap = min(row.layer(layer.layer).cap - held, room)
+    cap = max(0, min(row.layer(layer.layer).cap - held, room))
     if (tokens := tokens_of(pins)) > cap:
         raise PinnedOverflowError(
             layer=layer.layer, cap=cap, tokens=tokens, items=tuple(item.id for item in pins)

@@ -179,7 +179,7 @@ def squeeze(
     standing: Standing, excess: int, rooms: Rooms, grid: WindowPolicy, count: Counter
 ) -> Standing:
     """Give back `excess` tokens: cuts in grid steps first, then, for this request alone, the
-    oldest turns that are left, then the profile from its weakest. Never what is pinned.
+    oldest turns that are left, the summary, and the profile from its weakest. Never what is pinned.
 
     Only a cut is an event; a request that cannot hold the last turns drops them with the reason
     `budget` and the next request has them again.
@@ -199,6 +199,9 @@ def squeeze(
         gone = turns.pop(0)
         over -= gone.variant.tokens
         dropped.append(Dropped(gone.item, Reason.BUDGET))
+    if over > 0:
+        over -= standing.summary_tokens
+        standing = replace(standing, summary="", summary_tokens=0)
     while over > 0 and profile and not profile[-1].pinned:
         item = profile.pop()
         over -= item.variants[0].tokens

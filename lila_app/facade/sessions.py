@@ -70,16 +70,6 @@ class Sessions:
         """Say what is open now in a session (a file, a page, a task)."""
         return self._keep(text, session, "open")
 
-    def notes(self, session: str) -> tuple[NoteInfo, ...]:
-        """Notes and open things of a session that have not gone idle."""
-        rows = state.list_notes(
-            self._store,
-            session,
-            now=self._at(None),
-            idle_minutes=self._resources.policy.window.idle_minutes,
-        )
-        return tuple(convert.note(row) for row in rows)
-
     def append(
         self,
         session: str,

@@ -68,9 +68,9 @@ class Mirror:
         graph = self._current().graph
         if entity not in graph:
             return ()
-        near = _rows(graph.out_edges(entity, data="row")) + _rows(
-            graph.in_edges(entity, data="row")
-        )
+        edges = cast("Any", graph)  # networkx types what an edge carries as unknown
+        near = _rows(edges.out_edges(entity, data="row"))
+        near += _rows(edges.in_edges(entity, data="row"))
         unique = {row.id: row for row in near if holds(row, at)}
         return tuple(unique[id] for id in sorted(unique, key=sort_key))
 
@@ -124,9 +124,8 @@ def _load(store: Store, generation: int) -> _Loaded:
     return _Loaded(generation, graph, names)
 
 
-def _rows(edges: object) -> list[RelationRow]:
-    # networkx types what an edge carries as unknown; what is put on it is a row.
-    return [cast("RelationRow", edge[2]) for edge in cast("Iterable[Any]", edges)]
+def _rows(edges: Iterable[Any]) -> list[RelationRow]:
+    return [cast("RelationRow", edge[2]) for edge in edges]
 
 
 def _trace(before: dict[str, RelationRow | None], one: str, other: str) -> tuple[RelationRow, ...]:

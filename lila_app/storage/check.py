@@ -7,15 +7,11 @@ import lzma
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lila_app.storage import cold, driver, events, migrations, schema, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection, DatabaseError
 from lila_app.storage.events import Problem
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
 
 COUNTED = (
     "events", "sessions", "turns", "cuts", "goals", "notes", "memories", "entities", "relations",
@@ -62,26 +58,30 @@ def _structure(connection: Connection) -> list[Problem]:
 
 def _tables(connection: Connection) -> list[Problem]:
     """Compare the tables with those a new store gets."""
-    from sqlite_utils import Database
-
     memory = driver.memory()
     try:
         for step in migrations.MIGRATIONS:
             step(memory)
-        wanted = _schema(Database(memory, recursive_triggers=False))
+        wanted = _schema(memory)
     finally:
         memory.close()
-    found = _schema(Database(connection, recursive_triggers=False))
+    found = _schema(connection)
     return [
         Problem("structure", name, "is not as this version of LILA makes it")
         for name in sorted({name for name, _ in wanted ^ found})
     ]
 
 
-def _schema(database: Database) -> set[tuple[str, str]]:
+def _schema(connection: Connection) -> set[tuple[str, str]]:
     """Names and definitions, without the vector tables, which are made for each model."""
-    rows = database.query("select name, sql from sqlite_master where sql is not null")
-    return {(row["name"], row["sql"]) for row in rows if not row["name"].startswith("vec_")}
+    from sqlite_utils import Database
+
+    parts = {
+        (one.name, one.schema) for one in Database(connection, recursive_triggers=False).tables
+    }
+    triggers = connection.execute("select name, sql from sqlite_master where type = 'trigger'")
+    parts |= set(triggers.fetchall())
+    return {part for part in parts if not part[0].startswith("vec_")}
 
 
 def _foreign_keys(connection: Connection) -> list[Problem]:

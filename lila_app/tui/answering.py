@@ -9,8 +9,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from lila_app.errors import LilaError
-from lila_app.events import Done, Notice, Started, ToolCall, TurnEvent
-from lila_app.gateway.port import TextDelta, ThinkingDelta
+from lila_app.events import Done, Notice, Started, TextDelta, ThinkingDelta, ToolCall, TurnEvent
 from lila_app.tui.exchange import Kind
 from lila_app.tui.outbox import Outbox
 from lila_app.tui.session_model import SessionModel

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lila_app.errors import LilaError
-from lila_app.events import Done, Started, TurnEvent
-from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
+from lila_app.events import Done, Started, TextDelta, ThinkingDelta, TurnEvent, Usage
 from lila_app.tui.facade import Assistant
 from lila_app.tui.plain import one_line
 from lila_app.tui.record_view import RecordView, read_record
@@ -50,7 +49,8 @@ class Status:
 class SessionModel:
     """The open conversation; `session_id` is None until its first message is accepted.
 
-    `chosen` is the model asked for on the command line, None for the person's default.
+    `awaits_record` is True from the moment a message is accepted until its context record has been
+    seen: a small model reads for a while, and the person may see what it reads. `chosen` is the model asked for on the command line, None for the person's default.
     """
 
     def __init__(self, lila: Assistant, model: str | None = None) -> None:
@@ -61,6 +61,7 @@ class SessionModel:
         self.status = Status()
         self.record: RecordView | None = None
         self.turn_active = False
+        self.awaits_record = False
         self._record_id: str | None = None
         self._preparing: Phase | None = None
 
@@ -104,6 +105,7 @@ class SessionModel:
         match event:
             case Started():
                 self.session_id = event.session_id
+                self.awaits_record = True
             case TextDelta():
                 self.enter(Phase.ANSWERING)
             case ThinkingDelta():
@@ -130,6 +132,7 @@ class SessionModel:
     def end_turn(self) -> None:
         """Nothing of the turn goes on any more."""
         self.turn_active = False
+        self.awaits_record = False
         if self.status.phase is Phase.STOPPING:
             self.stopped()
 
@@ -141,12 +144,17 @@ class SessionModel:
         """Read the context record of the last turn; what cannot be read is simply not shown."""
         if self.session_id is None:
             return
+        session = self.session_id
         try:
-            record = await asyncio.to_thread(self._show_record)
+            record = read_record(await asyncio.to_thread(self._show_record))
         except LilaError:
             return
-        self.record = read_record(record)
-        self.status = replace(self.status, used=self.record.used, limit=self.record.limit)
+        if self.session_id != session:
+            return
+        if self.record is None or record.id != self.record.id:
+            self.awaits_record = False
+        self.record = record
+        self.status = replace(self.status, used=record.used, limit=record.limit)
 
     def _show_record(self) -> Mapping[str, object]:
         if self._record_id is not None:

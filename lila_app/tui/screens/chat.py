@@ -15,7 +15,7 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import Markdown, TextArea
+from textual.widgets import TextArea
 from textual.worker import Worker, WorkerError, WorkerState
 
 from lila_app.errors import LilaError
@@ -28,7 +28,6 @@ from lila_app.tui.host import host
 from lila_app.tui.outbox import Outbox
 from lila_app.tui.preparing import Preparing
 from lila_app.tui.screens.choose_model import ChooseModelScreen
-from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.screens.sessions import Picked, SessionsScreen
 from lila_app.tui.second_press import SecondPress
 from lila_app.tui.session_catalog import SessionCatalog
@@ -55,8 +54,6 @@ _DRAFT_PAUSE = 0.2
 
 _PATIENCE = 3.0
 """Seconds a reply that is being stopped may take to be stored before the app ends anyway."""
-
-_OPENABLE = ("http://", "https://", "mailto:")
 
 
 class ChatScreen(Screen[None]):
@@ -128,7 +125,7 @@ class ChatScreen(Screen[None]):
     def on_mount(self) -> None:
         """Draft, session, model: in the background, so that the screen is there at once."""
         self._prompt.focus()
-        self.set_interval(1.0, self.refresh_status)
+        self.set_interval(1.0, self._tick)
         self._begin()
 
     @work(group="begin", exit_on_error=False)
@@ -147,6 +144,16 @@ class ChatScreen(Screen[None]):
             await self._open(self._first_session)
         await self._preparing.run()
         self._answer_waiting()
+
+    def _tick(self) -> None:
+        self.refresh_status()
+        if self._model.awaits_record:
+            self._peek()
+
+    @work(group="peek", exclusive=True, exit_on_error=False)
+    async def _peek(self) -> None:
+        await self._model.refresh_record()
+        self.refresh_status()
 
     async def leave(self) -> None:
         """Stop the reply, keep its text and the draft; the app may end afterwards."""
@@ -336,17 +343,6 @@ class ChatScreen(Screen[None]):
             self.notify("Copied.")
         else:
             self.notify("There is no reply yet.")
-
-    @work(group="link", exclusive=True, exit_on_error=False)
-    async def on_markdown_link_clicked(self, message: Markdown.LinkClicked) -> None:
-        """A model wrote this address: it is opened only after it was read."""
-        message.stop()
-        if not message.href.lower().startswith(_OPENABLE):
-            self.notify(f"LILA does not open {message.href}", severity="warning")
-            return
-        question = f"Open this address in the browser?\n{message.href}"
-        if await host(self).push_screen_wait(ConfirmScreen(question, yes="Open")):
-            host(self).open_url(message.href)
 
     # -- sessions -------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ class ContextPanel(VerticalScroll):
     def __init__(self) -> None:
         super().__init__(id="context", name="Context of the last turn")
         self._text = Static(plain(_EMPTY, "dim"))
+        self._shown: RecordView | None = None
 
     def compose(self) -> ComposeResult:
         """A heading and the record."""
@@ -26,5 +27,8 @@ class ContextPanel(VerticalScroll):
         yield self._text
 
     def show(self, record: RecordView | None) -> None:
-        """Show a record, or what will be here."""
+        """Show a record, or what will be here; asked often, painted only when it changed."""
+        if record is self._shown:
+            return
+        self._shown = record
         self._text.update(plain(_EMPTY, "dim") if record is None else record_content(record))

@@ -35,7 +35,7 @@ class LiveTurn(Vertical):
         for note in self.exchange.notes:
             yield Note(note.kind, note.text, note.hint)
         if self.exchange.stopped:
-            yield Note("stopped", "this reply is not whole")
+            yield Note("stopped", _stopped(self.exchange.reply))
 
     def wait(self, text: str) -> None:
         """Say in the reply's place what is being waited for."""
@@ -69,4 +69,8 @@ class LiveTurn(Vertical):
         self.exchange = self.exchange.ended(reply, stopped=stopped)
         await self._reply.finish(reply)
         if stopped:
-            await self.mount(Note("stopped", "this reply is not whole"))
+            await self.mount(Note("stopped", _stopped(reply)))
+
+
+def _stopped(reply: str) -> str:
+    return "this reply is not whole" if reply else "before the first word"

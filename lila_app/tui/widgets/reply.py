@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from time import monotonic
 
+from textual import work
 from textual.timer import Timer
 from textual.widgets import Markdown
 from textual.widgets.markdown import MarkdownStream
 
 from lila_app.tui.fences import FenceTracker
+from lila_app.tui.host import host
 from lila_app.tui.plain import visible
+from lila_app.tui.screens.confirm import ConfirmScreen
 
 FENCE_INTERVAL = 0.1
 """Seconds between two paints inside an open code fence.
@@ -17,6 +20,8 @@ FENCE_INTERVAL = 0.1
 Each append highlights and paints the whole fence again, which is super-linear: 200 lines cost
 13.5 CPU-s unthrottled, 7.6 at 5 Hz (2 cores, Textual 8.2.8, 2026-11-30).
 """
+
+_OPENABLE = ("http://", "https://", "mailto:")
 
 
 class Reply(Markdown):
@@ -53,6 +58,17 @@ class Reply(Markdown):
             stream, self._stream = self._stream, None
             await stream.stop()
         await self.update(visible(text))
+
+    @work(group="link", exclusive=True, exit_on_error=False)
+    async def on_markdown_link_clicked(self, message: Markdown.LinkClicked) -> None:
+        """A model wrote this address: it is opened only after it was read."""
+        message.stop()
+        if not message.href.lower().startswith(_OPENABLE):
+            self.notify(f"LILA does not open {message.href}", severity="warning")
+            return
+        question = f"Open this address in the browser?\n{message.href}"
+        if await host(self).push_screen_wait(ConfirmScreen(question, yes="Open")):
+            host(self).open_url(message.href)
 
     async def _flush(self) -> None:
         if not self._held or self._stream is None:

@@ -16,9 +16,13 @@ class WaitingList(Static):
     def __init__(self) -> None:
         super().__init__(plain(""), id="waiting", name="Waiting messages")
         self.display = False
+        self._texts: tuple[str, ...] = ()
 
     def say(self, texts: tuple[str, ...]) -> None:
-        """Show what waits."""
+        """Show what waits; asked often, painted only when it changed."""
+        if texts == self._texts:
+            return
+        self._texts = texts
         self.display = bool(texts)
         lines = [plain("Next (Esc takes back): ", "bold")]
         lines.append(plain("\n".join(one_line(text, 70) for text in texts[:_SHOWN])))

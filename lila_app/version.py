@@ -1,0 +1,3 @@
+"""The release, in the one place that says it."""
+
+VERSION = "0.1.0"

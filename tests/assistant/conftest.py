@@ -1,0 +1,70 @@
+"""An assistant on an empty home, answered by a script, under a clock that stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lila_app.assistant import Lila, open_lila
+from lila_app.embedding import MiniLM
+from lila_app.embedding.port import Embedder
+from lila_app.events import Done, TurnEvent
+from lila_app.paths import shipped
+from lila_app.testing import FakeClock, ScriptedProvider
+
+Open = Callable[..., Lila]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
+
+
+@pytest.fixture
+def provider() -> ScriptedProvider:
+    return ScriptedProvider()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock("2026-11-30T08:00:00+00:00")
+
+
+@pytest.fixture
+def open_again(
+    home: Path, provider: ScriptedProvider, clock: FakeClock, embedder: Embedder
+) -> Iterator[Open]:
+    opened: list[Lila] = []
+
+    def open_one(profile: str = "default") -> Lila:
+        lila = open_lila(home, profile, provider=provider, clock=clock, embedder=embedder)
+        opened.append(lila)
+        return lila
+
+    yield open_one
+    for lila in opened:
+        lila.close()
+
+
+@pytest.fixture
+def lila(open_again: Open) -> Lila:
+    return open_again()
+
+
+async def collect(
+    lila: Lila, text: str, *, session: str | None = None, use_case: str = "chat"
+) -> list[TurnEvent]:
+    """Every event of a turn."""
+    async with aclosing(lila.turn(text, session=session, use_case=use_case)) as events:
+        return [event async for event in events]
+
+
+def say(lila: Lila, text: str, *, session: str | None = None, use_case: str = "chat") -> Done:
+    """Run a turn to its end and return how it was stored."""
+    done = asyncio.run(collect(lila, text, session=session, use_case=use_case))[-1]
+    assert isinstance(done, Done)
+    return done
