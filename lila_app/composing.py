@@ -85,6 +85,8 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
     declared = resources.declared
     row = use_case(declared.policy, ask.use_case)
     epoch = _epoch(resources, declared, ask, write)
+    if _searches(row):
+        resources.ready()
     query = _query(resources, declared.policy, ask)
     question = Question(
         text=query,

@@ -17,6 +17,7 @@ from lila_app.models import Roster
 from lila_app.moments import Clock
 from lila_app.paths import Home, shipped
 from lila_app.settings import Settings
+from lila_app.storage import vectors
 from lila_app.storage.connection import Store
 from lila_app.version import VERSION
 
@@ -62,6 +63,7 @@ class Resources:
         self._lock = threading.RLock()
         self._closing = threading.Event()
         self._learning = False
+        self._ready = False
 
     @property
     def declared(self) -> policies.Declared:
@@ -137,14 +139,25 @@ class Resources:
         )
         return future.result
 
-    def preload(self) -> None:
-        """Load counter and embedding model in the background, while a person still types."""
+    def ready(self) -> None:
+        """Load what searching needs, once; afterwards this costs nothing.
 
-        def load() -> None:
+        A deadline is for looking things up. What is loaded at the first turn takes a second or
+        two, and counting it would leave the memory out of exactly the first answer.
+        """
+        with self._lock:
+            if self._ready:
+                return
             self.count("")
-            self.embedder.embed(["warm"])
+            self.embedder.embed(["ready"])
+            for table in ("memories", "turns", "chunks"):
+                vectors.warm(self.store, table, self.embedder.model_id)
+            self.mirror.warm()
+            self._ready = True
 
-        self.later(load)
+    def preload(self) -> None:
+        """`ready` in the background, while a person still types."""
+        self.later(self.ready)
 
     def learn(self) -> None:
         """Embed what has no vector yet, in the background; asked twice in a row, done once."""

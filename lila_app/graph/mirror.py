@@ -59,6 +59,10 @@ class Mirror:
             position += step
         return tuple(found)
 
+    def warm(self) -> None:
+        """Load now, so that the first question does not wait for it."""
+        self._current()
+
     def person(self) -> str | None:
         """The id of the entity called "me", if there is one."""
         return self._current().names.get("me")
