@@ -17,6 +17,9 @@ from lila_app.errors import DocumentError
 LARGEST = 1024 * 1024 * 1024
 """Bytes of a file that is opened at all (its SHA-256 is taken block by block)."""
 
+LOG_LIMIT = 1024 * 1024
+"""Bytes taken of a ".log": a log that happens to lie in a folder must not cost minutes."""
+
 _MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd"})
 _HTML = frozenset({".html", ".htm", ".xhtml"})
 _UNREAD = frozenset(
@@ -40,8 +43,9 @@ def load(path: Path, *, stop: Callable[[], None]) -> Loaded:
     """Read a document as text, in bounded memory.
 
     The name's ending says how; without a known one it is read as plain text if it is text.
-    Limits: 4 MiB of text (of a longer text file its beginning and its end, of a longer PDF its
-    beginning; `notice` says so), 8 MiB for HTML, 64 MiB for DOCX. `stop` may raise at any page.
+    Limits: 4 MiB of text, 1 MiB of a log (of a longer file its beginning and its end, of a longer
+    PDF its beginning; `notice` says so), 8 MiB for HTML, 64 MiB for DOCX. `stop` may raise at any
+    page.
     Raises `DocumentError`, whose message is the reason without the path, and `OSError`.
     """
     loaded = _read(path, stop)
@@ -68,7 +72,8 @@ def _read(path: Path, stop: Callable[[], None]) -> Loaded:
     if suffix in _HTML:
         return read_html(path)
     markdown = suffix in _MARKDOWN
-    parts, notice = plain.read_text(path, markdown=markdown)
+    limit = LOG_LIMIT if suffix == ".log" else plain.LIMIT
+    parts, notice = plain.read_text(path, markdown=markdown, limit=limit)
     return Loaded("markdown" if markdown else "text", "", parts, notice)
 
 

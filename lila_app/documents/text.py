@@ -158,4 +158,7 @@ def _tail(path: Path, length: int, encoding: str, markdown: bool) -> Part:
 
 
 def _size(count: int) -> str:
-    return f"{count / (1024 * 1024):.0f} MiB" if count >= 1024 * 1024 else f"{count} bytes"
+    for power, unit in ((20, "MiB"), (10, "KiB")):
+        if count >= 1 << power:
+            return f"{count / (1 << power):.0f} {unit}"
+    return f"{count} bytes"

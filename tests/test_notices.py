@@ -1,0 +1,29 @@
+"""The third-party notices name what LILA really carries and depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+
+from lila_app.embedding import minilm, tokens
+
+ROOT = Path(__file__).parents[1]
+NOTICES = (ROOT / "assets" / "third-party-notices.md").read_text(encoding="utf-8")
+
+
+def test_every_declared_dependency_is_named_and_no_other() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in declared}
+    section = NOTICES.split("## Packages LILA names")[1].split("\n## ")[0]
+    assert set(re.findall(r"(?m)^\| ([\w.-]+) \|", section)) - {"package"} == names
+
+
+def test_the_sums_are_those_that_are_checked() -> None:
+    assert minilm.WEIGHTS_SHA256 in NOTICES
+    assert tokens.VOCABULARY_SHA256 in NOTICES
+    carried = ROOT / "assets" / "vocabulary"
+    found = hashlib.sha256((carried / "minilm-tokenizer.json").read_bytes()).hexdigest()
+    assert found == minilm.VOCABULARY_SHA256
+    assert found in (carried / "PROVENANCE.md").read_text(encoding="utf-8")
