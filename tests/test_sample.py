@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lila_app import sample
 from lila_app.assistant import Lila, open_lila
 from lila_app.embedding.port import Embedder
+from lila_app.errors import MissingWeightsError
 from lila_app.testing import FakeClock, ScriptedProvider
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "sample"
@@ -71,6 +72,13 @@ class Quick:
         for row, text in enumerate(texts):
             vectors[row, len(text) % self.dimension] = 1
         return vectors
+
+
+class Broken(Quick):
+    """An embedding model whose file is not there."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise MissingWeightsError("the model file is missing", hint="install LILA again")
 
 
 def opened(root: Path, embedder: Embedder | None = None) -> Lila:
@@ -276,6 +284,18 @@ def test_a_filling_stopped_between_a_question_and_its_answer_goes_on_there(
                 sample.fill(lila, progress=quiet)
         assert (amounts(lila)["turns"], amounts(lila)["answered"]) == (11, 10)
         sample.fill(lila, progress=quiet)
+        assert amounts(lila) == WHOLE
+
+
+def test_a_filling_that_had_no_embedding_model_has_all_vectors_once_there_is_one(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path, Broken()) as lila, pytest.raises(MissingWeightsError):
+        sample.fill(lila, progress=quiet)
+    with quick(tmp_path) as lila:
+        assert lila.db.check().pending > 58 + 180
+        sample.fill(lila, progress=quiet)
+        assert lila.db.check().pending == 0
         assert amounts(lila) == WHOLE
 
 
