@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def included(context: Context, layer: str) -> list[str]:
     return [entry["id"] for entry in row["items"]]
 
 
-def fact(id: str, layer: str = "memory", tokens: int = 20, **more: object) -> Item:
+def fact(id: str, layer: str = "memory", tokens: int = 20, **more: Any) -> Item:
     return item(id, layer, sized(tokens, f"fact {id}", COUNT), count=COUNT, **more)
 
 
