@@ -1,0 +1,7 @@
+"""The same assistant on an empty home that tests/assistant uses."""
+
+from __future__ import annotations
+
+from tests.assistant.conftest import clock, embedder, open_again, provider
+
+__all__ = ["clock", "embedder", "open_again", "provider"]

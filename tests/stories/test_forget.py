@@ -1,0 +1,108 @@
+"""Forgetting, looked for in every byte LILA keeps."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lila_app.assistant import Lila
+from lila_app.storage.connection import Store
+from lila_app.testing import ScriptedProvider
+from tests.assistant.conftest import Open, say
+
+SECRET = "The strongbox opens with Quokka-4711, under the third flagstone."
+TELLING = ("quokka", "4711", "flagstone")
+
+
+def everything(home: Path) -> Iterator[tuple[str, bytes]]:
+    """Every file as it lies there, and every value of every table, unpacked where packed."""
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and "models" not in path.parts:
+            yield str(path), path.read_bytes()
+    for path in sorted(home.rglob("*.db")):
+        with Store.open(path, read_only=True) as store, store.read() as connection:
+            names = [
+                row[0]
+                for row in connection.execute(
+                    "select name from sqlite_master where type = 'table' and name not like 'vec_%'"
+                )
+            ]
+            for name in names:
+                for row in connection.execute(f"select * from {name}"):
+                    for value in row:
+                        raw = value.encode() if isinstance(value, str) else value
+                        if isinstance(raw, bytes):
+                            yield f"{path}:{name}", raw
+                            yield f"{path}:{name} unpacked", unpacked(raw)
+
+
+def unpacked(raw: bytes) -> bytes:
+    try:
+        return zlib.decompress(raw)
+    except zlib.error:
+        return b""
+
+
+def holding(home: Path, words: tuple[str, ...] = TELLING) -> list[str]:
+    return [
+        f"{word} in {place}"
+        for place, content in everything(home)
+        for word in words
+        if word in content.lower().decode("utf-8", "ignore")
+    ]
+
+
+def remembered(lila: Lila, provider: ScriptedProvider) -> str:
+    """A memory that was recalled, repeated in a reply, and is in records and vectors."""
+    memory = lila.memory.add(SECRET)
+    lila.memory.add("The ferry leaves at ten past eight.")
+    provider.enqueue("It opens with Quokka-4711.", "At ten past eight.")
+    say(lila, "How does the strongbox open?")
+    say(lila, "When does the ferry leave in the morning, by the way?")
+    assert lila.memory.search("strongbox")
+    return memory.id
+
+
+def test_no_byte_of_a_forgotten_memory_is_left_anywhere(
+    open_again: Open, provider: ScriptedProvider, home: Path
+) -> None:
+    lila = open_again()
+    id = remembered(lila, provider)
+    assert holding(home), "the test would find it if it were there"
+    report = lila.memory.forget(id)
+    assert id in report.erased
+    assert report.records == ("c1",) or "c1" in report.records
+    assert report.turns == ("t1",)
+    assert holding(home) == []
+    lila.close()
+    assert holding(home) == [], "after closing, the log of the database is folded in"
+
+
+def test_after_forgetting_the_chain_verifies_and_the_rest_is_as_it_was(
+    open_again: Open, provider: ScriptedProvider
+) -> None:
+    lila = open_again()
+    id = remembered(lila, provider)
+    lila.memory.forget(id)
+    assert lila.db.check().problems == ()
+    assert [memory.text for memory in lila.memory.list()] == ["The ferry leaves at ten past eight."]
+    replay = lila.contexts.replay("c1")
+    assert (replay.status, replay.reason) == ("unreplayable", "erased")
+    assert lila.contexts.show("c1")["bytes_sha256"] is None
+    (turn,) = lila.sessions.show("s1").turns
+    assert turn.user == "How does the strongbox open?"
+    assert turn.reply == "[forgotten]"
+
+
+def test_a_forgotten_memory_does_not_come_back_through_background_work(
+    open_again: Open, provider: ScriptedProvider, home: Path
+) -> None:
+    lila = open_again()
+    memory = lila.memory.add(SECRET)
+    lila.memory.forget(memory.id)
+    lila.close()
+    lila = open_again()
+    lila.memory.search("strongbox")
+    lila.close()
+    assert holding(home) == []
