@@ -152,8 +152,8 @@ def verify(connection: Connection) -> list[Problem]:
     declared: set[int] = set()
     before, expected = _START, 1
     rows = connection.execute(
-        "select e.sequence, e.kind, e.subject, e.session_id, e.at, e.digest, e.hash, "
-        "p.salt, p.body from events e left join payloads p using (sequence) order by e.sequence"
+        "select e.sequence, e.kind, e.subject, e.session_id, e.at, cast(e.digest as blob), "
+        "cast(e.hash as blob), cast(p.salt as blob), cast(p.body as blob) from events e left join payloads p using (sequence) order by e.sequence"
     )
     for sequence, kind, subject, session, at, digest, chained, salt, body in rows:
         where = f"v{sequence}"

@@ -1,0 +1,162 @@
+"""Small real things to put into a store, and ways to look at its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import subprocess
+import sys
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pysqlite3
+
+from lila_app.storage import erasure, records, sessions, turns
+from lila_app.storage.connection import Store
+from lila_app.storage.turns import TurnRow
+
+ROOT = Path(__file__).parents[2]
+AT = "2026-11-30T11:58:33+00:00"
+LATER = "2026-12-01T08:00:00+00:00"
+POLICY = '{"chat": {}}'
+POLICY_HASH = hashlib.sha256(POLICY.encode()).hexdigest()
+
+
+def session(store: Store, title: str = "") -> str:
+    return sessions.create(store, at=AT, use_case="chat", title=title).id
+
+
+def exchange(store: Store, session_id: str, user: str, reply: str) -> TurnRow:
+    turn = turns.begin(store, session_id, user, use_case="chat", at=AT)
+    return turns.finish(
+        store, turn.id, reply, stopped=False, record_id=None, model="fake/one", at=AT
+    )
+
+
+def answered(
+    store: Store,
+    session_id: str,
+    user: str,
+    reply: str,
+    seen: Sequence[tuple[str, str, str]],
+    dropped: Sequence[str] = (),
+) -> tuple[TurnRow, str]:
+    """A turn answered from a record that held these (id, digest, text)."""
+    turn = turns.begin(store, session_id, user, use_case="chat", at=AT)
+    record_id = save(store, session_id, seen, dropped=dropped, turn=turn)
+    finished = turns.finish(
+        store, turn.id, reply, stopped=False, record_id=record_id, model="fake/one", at=AT
+    )
+    return finished, record_id
+
+
+def save(
+    store: Store,
+    session_id: str | None,
+    seen: Sequence[tuple[str, str, str]],
+    *,
+    dropped: Sequence[str] = (),
+    turn: TurnRow | None = None,
+    at: str = AT,
+    generation: int | None = None,
+    filling: str = "",
+) -> str:
+    record_id = records.next_id(store)
+    return records.save(
+        store,
+        record(record_id, session_id, [(id, digest) for id, digest, _ in seen], dropped, at),
+        inputs={
+            "turn": turn.user if turn else "",
+            "items": [{"id": id, "text": text} for id, _, text in seen],
+            "filling": filling,
+        },
+        policy=POLICY,
+        generation=erasure.generation(store) if generation is None else generation,
+        turn_id=turn.id if turn else None,
+    )
+
+
+def record(
+    record_id: str,
+    session_id: str | None,
+    items: Sequence[tuple[str, str]],
+    dropped: Sequence[str] = (),
+    at: str = AT,
+) -> dict[str, Any]:
+    """A context record with only what the store looks at."""
+    return {
+        "schema_version": 1,
+        "meta": {
+            "record_id": record_id,
+            "parent_record_id": None,
+            "session_id": session_id,
+            "at": at,
+        },
+        "policy_hash": POLICY_HASH,
+        "query": {"memory": "what the layer was asked"},
+        "layers": [
+            {
+                "name": "memory",
+                "items": [
+                    {"id": id, "hash": digest, "external_id": f"outside-{id}", "tokens": 3}
+                    for id, digest in items
+                ],
+            }
+        ],
+        "dropped_items": [
+            {"id": id, "layer": "rag", "reason": "budget", "source": "notes", "tokens": 9}
+            for id in dropped
+        ],
+        "blocks": [{"name": "turn", "hash": "1" * 64}],
+        "prefix_sha256": [{"after": "identity", "sha256": "2" * 64}],
+        "bytes_sha256": "3" * 64,
+    }
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    """The store and what lies beside it for SQLite, as bytes."""
+    return {
+        name.name: name.read_bytes()
+        for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm"))
+        if name.exists()
+    }
+
+
+def places_of(path: Path, needle: str) -> list[str]:
+    """Where a text still is: raw bytes of the files, or inside what is stored compressed."""
+    wanted = needle.casefold().encode()
+    found = [name for name, raw in files_of(path).items() if wanted in raw.lower()]
+    connection = pysqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        for table, column, unpack in (
+            ("records", "body", zlib.decompress),
+            ("records", "inputs", zlib.decompress),
+            ("policies", "body", zlib.decompress),
+            ("record_batches", "body", lzma.decompress),
+        ):
+            rows = connection.execute(f"select {column} from {table} where {column} is not null")
+            found += [f"{table}.{column}" for (body,) in rows if wanted in unpack(body).lower()]
+    finally:
+        connection.close()
+    return found
+
+
+def child(script: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Another process running a script with the repository importable."""
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def outcome(process: subprocess.Popen[str]) -> str:
+    """What a child printed; its failure is the test's."""
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0, err
+    return out
