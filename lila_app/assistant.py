@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
@@ -110,7 +109,7 @@ class Lila:
         if context.stable_messages:
             request = as_request(context, use_case, max_tokens=0)
             stable = tuple(request.messages[: len(context.stable_messages)])
-            asyncio.run(provider.warm(type(request)(stable, 0, request.slot)))
+            resources.run_until_closing(provider.warm(type(request)(stable, 0, request.slot)))
 
     def doctor(self) -> tuple[Check, ...]:
         """What this machine has and lacks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -36,6 +36,8 @@ _log = logging.getLogger(__name__)
 VOCABULARY = "vocabulary/minilm-tokenizer.json"
 WORKERS = 6
 """One thread a layer, and one for the query's vector."""
+CLOSING_SECONDS = 0.1
+"""How soon work with a provider notices that LILA closes."""
 
 
 class Resources:
@@ -188,6 +190,24 @@ class Resources:
 
         if not self._closing.is_set():
             self.background.submit(run)
+
+    def run_until_closing(self, work: Coroutine[object, object, None]) -> None:
+        """Run something of a provider in the background; closing cancels it.
+
+        A person who leaves must not wait for a model to read what nobody will ask about, nor for
+        a server that does not answer.
+        """
+
+        async def watched() -> None:
+            task = asyncio.ensure_future(work)
+            while not task.done():
+                if self._closing.is_set():
+                    task.cancel()
+                await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+            if not task.cancelled():
+                task.result()
+
+        asyncio.run(watched())
 
     def close(self) -> None:
         """Wait for background work that is under way, then close the store; safe to call twice."""
