@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pysqlite3
-
 from lila_app.storage import erasure, records, sessions, turns
 from lila_app.storage.connection import Store
+from lila_app.storage.driver import sqlite
 from lila_app.storage.turns import TurnRow
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +127,7 @@ def places_of(path: Path, needle: str) -> list[str]:
     """Where a text still is: raw bytes of the files, or inside what is stored compressed."""
     wanted = needle.casefold().encode()
     found = [name for name, raw in files_of(path).items() if wanted in raw.lower()]
-    connection = pysqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    connection = sqlite.connect(f"file:{path}?mode=ro", uri=True)
     try:
         for table, column, unpack in (
             ("records", "body", zlib.decompress),

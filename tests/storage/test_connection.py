@@ -5,7 +5,6 @@ import stat
 import threading
 from pathlib import Path
 
-import pysqlite3
 import pytest
 
 from lila_app.errors import (
@@ -18,6 +17,7 @@ from lila_app.errors import (
 )
 from lila_app.storage import driver, memories, sessions, turns
 from lila_app.storage.connection import Store
+from lila_app.storage.driver import sqlite
 from lila_app.storage.migrations import MIGRATIONS
 from tests.storage.builders import AT, child, outcome, session
 
@@ -87,7 +87,7 @@ def test_threads_take_turns(store: Store) -> None:
 
 def test_a_newer_file_is_refused_and_not_touched(path: Path) -> None:
     Store.open(path).close()
-    connection = pysqlite3.connect(path)
+    connection = sqlite.connect(path)
     connection.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
     connection.execute("pragma wal_checkpoint(truncate)")
     connection.close()
@@ -102,7 +102,7 @@ def test_a_newer_file_is_refused_and_not_touched(path: Path) -> None:
 
 def test_a_newer_version_that_is_only_in_the_log_yet_is_refused_too(path: Path) -> None:
     Store.open(path).close()
-    connection = pysqlite3.connect(path, isolation_level=None)
+    connection = sqlite.connect(path, isolation_level=None)
     connection.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
     with pytest.raises(NewerStoreError):
         Store.open(path)
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_store_is_refused_and_not_touched(path: Path, content:
 
 def test_another_programs_database_is_refused_and_not_touched(path: Path) -> None:
     path.parent.mkdir()
-    connection = pysqlite3.connect(path)
+    connection = sqlite.connect(path)
     connection.execute("create table theirs (x)")
     connection.close()
     before = path.read_bytes()

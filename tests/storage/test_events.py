@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pysqlite3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from lila_app.errors import UsageError
 from lila_app.storage import events
 from lila_app.storage.connection import Store
+from lila_app.storage.driver import DatabaseError, sqlite
 from tests.storage.builders import AT
 
 
@@ -29,7 +29,7 @@ def _verify(store: Store) -> list[events.Problem]:
 
 def _tamper(path: Path, *statements: str) -> None:
     """Change rows as someone with the file could, past the triggers."""
-    connection = pysqlite3.connect(path)
+    connection = sqlite.connect(path)
     triggers = connection.execute("select name from sqlite_master where type = 'trigger'")
     for (name,) in triggers.fetchall():
         connection.execute(f"drop trigger {name}")
@@ -95,7 +95,7 @@ def test_the_log_cannot_be_changed_through_sql(store: Store) -> None:
         "update payloads set body = 'x'",
     ):
         with (
-            pytest.raises(pysqlite3.DatabaseError, match="append-only"),
+            pytest.raises(DatabaseError, match="append-only"),
             store.write() as connection,
         ):
             connection.execute(statement)
@@ -106,13 +106,15 @@ def test_the_log_cannot_be_changed_through_sql(store: Store) -> None:
     [
         ("update events set at = '2020-01-01T00:00:00+00:00' where sequence = 2", "chain", "v2"),
         ("update events set session_id = 9 where sequence = 2", "chain", "v2"),
-        ("update payloads set body = '{\"text\":\"other\"}' where sequence = 2", "payload", "v2"),
+        ('update payloads set body = \'{"text":"other"}\' where sequence = 2', "payload", "v2"),
         ("delete from payloads where sequence = 2", "payload", "v2"),
         ("delete from events where sequence = 3", "chain", "v2"),
         ("delete from events where sequence = 2", "chain", "v3"),
     ],
 )
-def test_tampering_is_found(store: Store, path: Path, statement: str, kind: str, where: str) -> None:
+def test_tampering_is_found(
+    store: Store, path: Path, statement: str, kind: str, where: str
+) -> None:
     for text in ("one", "two", "three"):
         _append(store, text)
     store.close()

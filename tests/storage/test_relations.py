@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from lila_app.errors import NotFoundError, UsageError
+from lila_app.storage import relations
+from lila_app.storage.connection import Store
+from tests.storage.builders import AT
+
+
+def test_a_relation_makes_the_entities_it_needs(store: Store) -> None:
+    first = relations.add(
+        store, "Anna", "works at", "Nordwind", at=AT, valid_from="2026-01-01T00:00:00Z"
+    )
+    second = relations.add(store, "ANNA ", "likes", "  green   tea", at=AT)
+    assert (first.subject, first.predicate, first.object) == ("Anna", "works at", "Nordwind")
+    assert first.valid_from == "2026-01-01T00:00:00+00:00"
+    assert second.subject_id == first.subject_id
+    assert second.object == "green tea"
+    assert [one.name for one in relations.all_entities(store)] == ["Anna", "Nordwind", "green tea"]
+    assert relations.all_relations(store) == [first, second]
+
+
+def test_an_alias_names_the_same_entity(store: Store) -> None:
+    anna = relations.add_entity(store, "Anna Berg", aliases=("Annie", "anna berg"), at=AT)
+    assert anna.aliases == ("Annie",)
+    relation = relations.add(store, "annie", "knows", "Ben", at=AT)
+    assert relation.subject_id == anna.id
+    assert relations.find_entity(store, "ANNIE") == anna
+    again = relations.add_entity(store, "Annie", aliases=("A.",), at=AT)
+    assert (again.id, again.aliases) == (anna.id, ("Annie", "A."))
+    assert relations.find_entity(store, "nobody") is None
+
+
+def test_relations_of_an_entity_are_found_from_both_sides(store: Store) -> None:
+    one = relations.add(store, "Anna", "knows", "Ben", at=AT)
+    two = relations.add(store, "Ben", "knows", "Cleo", at=AT)
+    assert relations.of_entity(store, one.object_id) == [one, two]
+    assert relations.of_entity(store, one.subject_id) == [one]
+
+
+def test_an_interval_that_ends_before_it_begins_is_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match="before it begins"):
+        relations.add(
+            store,
+            "Anna",
+            "works at",
+            "Nordwind",
+            valid_from="2026-03-01T00:00:00Z",
+            valid_to="2026-03-01T00:00:00+01:00",
+            at=AT,
+        )
+    with pytest.raises(UsageError, match="empty"):
+        relations.add(store, "Anna", " ", "Nordwind", at=AT)
+    assert relations.all_entities(store) == []
+
+
+def test_every_change_moves_the_generation(store: Store) -> None:
+    seen = [relations.generation(store)]
+    relations.add(store, "Anna", "knows", "Ben", at=AT)
+    seen.append(relations.generation(store))
+    relations.add_entity(store, "Anna", aliases=("Annie",), at=AT)
+    seen.append(relations.generation(store))
+    relations.add_entity(store, "Anna", aliases=("Annie",), at=AT)
+    assert relations.generation(store) == seen[-1]
+    assert sorted(set(seen)) == seen
+
+
+def test_a_relation_that_is_none_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFoundError):
+        relations.get(store, "r1")
