@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import click
 
 from lila_app.cli import options
-from lila_app.cli.opening import opened
-from lila_app.cli.output import answer, document, note, table
+from lila_app.cli.opening import opened, zone
+from lila_app.cli.output import answer, document, local, note, table
 from lila_app.views import RelationInfo
 
 
@@ -65,10 +66,19 @@ def _print(found: tuple[RelationInfo, ...], *, as_json: bool, nothing: str) -> N
     if as_json:
         document(relations=found)
     elif found:
+        here = zone()
         rows = [
-            (r.id, r.subject, r.predicate, r.object, r.valid_from or "", r.valid_to or "")
+            (
+                *(r.id, r.subject, r.predicate, r.object),
+                *(_end(r.valid_from, here), _end(r.valid_to, here)),
+            )
             for r in found
         ]
         table(("id", "subject", "relation", "object", "from", "to"), rows)
     else:
         note(nothing)
+
+
+def _end(moment: str | None, zone: ZoneInfo) -> str:
+    """One end of the interval; the beginning of a day is shown as the day."""
+    return local(moment, zone).removesuffix(" 00:00") if moment else ""

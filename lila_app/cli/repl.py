@@ -1,4 +1,7 @@
-"""The plain chat: labels and lines, nothing drawn, made for screen readers and pipes."""
+"""The plain chat: labels and lines, nothing drawn, made for screen readers and pipes.
+
+In a pipe there are no labels: stdout holds the answers and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from zoneinfo import ZoneInfo
 from lila_app.cli import message
 from lila_app.cli.context_table import print_record
 from lila_app.cli.guard import explain
-from lila_app.cli.output import answer, aside, note
+from lila_app.cli.output import answer, note
 from lila_app.cli.pick import named_or_latest
 from lila_app.cli.sessions import print_sessions
 from lila_app.cli.turns import Aside, Asked, Reply, converse
@@ -105,7 +108,8 @@ class Repl:
                 voice.add(event.text)
 
         asked = Asked(text, session=self._session, model=self._model)
-        self._label("LILA: ")
+        if self._interactive:
+            answer("LILA: ", newline=False)
         try:
             runner.run(converse(self._lila, asked, reply, show))
         except KeyboardInterrupt:
@@ -147,13 +151,6 @@ class Repl:
                 return None
         data = sys.stdin.buffer.readline(message.LARGEST + 1)
         return message.decoded(data).rstrip("\r\n") if data else None
-
-    def _label(self, label: str) -> None:
-        """Who speaks; in a pipe it is not part of the answer."""
-        if self._interactive:
-            answer(label, newline=False)
-        else:
-            aside(label)
 
     @staticmethod
     def _enable_editing() -> None:

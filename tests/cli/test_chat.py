@@ -23,7 +23,7 @@ def test_in_a_pipe_every_line_is_a_message_and_stdout_holds_the_answers(
 ) -> None:
     seen = say("chat", "--plain", stdin="one\n\ntwo\\\nmore\n")
     assert seen.stdout == "Hello there.\nHello there.\n"
-    assert seen.stderr == "LILA: LILA: "
+    assert seen.stderr == ""
     assert [asked["text"] for asked in fake.asked] == ["one", "two\nmore"]
 
 
