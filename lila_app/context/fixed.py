@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lila_app.context.blocks import Part, heading_tokens, role_of
+from lila_app.context.blocks import UNBOUNDED, Part, heading_tokens, role_of
 from lila_app.context.items import ROLE_LINE, Counter
 from lila_app.context.policy import BlockPolicy, UseCase
 from lila_app.context.specification import Specification, ToolExchange
@@ -82,7 +82,10 @@ def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:
     parts["clock"] = (_request_part(specification, "clock"),)
     parts["turn"] = (_request_part(specification, "turn"),)
     if specification.exchanges:
-        parts["results"] = _results(specification.exchanges, policy.window.keep_results)
+        room = policy.block("results").ceiling or UNBOUNDED
+        parts["results"] = _results(
+            specification.exchanges, policy.window.keep_results, room, count
+        )
     tokens = {name: _tokens(content, count) for name, content in parts.items()}
     openings = {
         block: heading_tokens(policy.block(block), count)
@@ -118,13 +121,24 @@ def _request_part(specification: Specification, block: str) -> Part:
     )
 
 
-def _results(exchanges: Sequence[ToolExchange], keep: int) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for place, exchange in enumerate(exchanges):
-        result = exchange.result if place >= len(exchanges) - keep else "(cleared)"
-        call = f"[{exchange.id}] {exchange.name} {exchange.arguments}"
-        parts += [Part("assistant", call), Part("tool", result)]
-    return tuple(parts)
+def _results(
+    exchanges: Sequence[ToolExchange], keep: int, room: int, count: Counter
+) -> tuple[Part, ...]:
+    """Calls and results in order, the last `keep` in full, or fewer where they exceed `room`."""
+    while True:
+        parts: list[Part] = []
+        for place, exchange in enumerate(exchanges):
+            result = exchange.result if place >= len(exchanges) - keep else "(cleared)"
+            call = f"[{exchange.id}] {exchange.name} {exchange.arguments}"
+            parts += [Part("assistant", call), Part("tool", result)]
+        if keep <= 1 or _framed_tokens(parts, count) <= room:
+            return tuple(parts)
+        keep -= 1
+
+
+def _framed_tokens(parts: Sequence[Part], count: Counter) -> int:
+    lines = sum(count(ROLE_LINE.format(role=part.role)) for part in parts)
+    return _tokens(parts, count) + lines
 
 
 def _tokens(parts: Sequence[Part], count: Counter) -> int:

@@ -70,8 +70,8 @@ class UseCase:
 class BlockPolicy:
     """One block of the prompt, in render order.
 
-    `ceiling` is in tokens; 0 means the layer's own share bounds it. `owner` says whose the block
-    is; `heading` opens it when it has content.
+    `ceiling` is in tokens, heading and role line included; 0 means the layer's own share bounds
+    it. `owner` says whose the block is; `heading` opens it when it has content.
     """
 
     name: str
@@ -86,7 +86,7 @@ class WindowPolicy:
     """The conversation's grid: cut in steps of `grid` tokens, never below `keep_turns` turns.
 
     `idle_minutes` is how long a working note lives untouched; `keep_results` how many tool results
-    of a turn stay in full, the older ones are cleared.
+    of a turn stay in full, fewer where their block's ceiling asks; the older ones are cleared.
     """
 
     grid: int

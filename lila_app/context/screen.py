@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,27 +44,20 @@ class Screened:
     recalled: tuple[Item, ...]
 
 
-def natural(identifier: str) -> tuple[tuple[str, int], ...]:
+_DIGITS = re.compile("([0-9]+)")
+
+
+def natural(identifier: str) -> tuple[str | int, ...]:
     """A sort key under which "d4.10" follows "d4.9", whatever the identifier looks like.
 
-    Alternates runs of other characters and ASCII digits; equal keys mean equal identifiers up to
-    leading zeros, which ids never have.
+    Alternates runs of other characters and numbers, so that like always meets like; equal keys
+    mean equal identifiers up to leading zeros, which ids never have.
     """
-    parts: list[tuple[str, int]] = []
-    text, digits = "", ""
-    for character in identifier:
-        if "0" <= character <= "9":
-            digits += character
-            continue
-        if digits:
-            parts.append((text, int(digits)))
-            text, digits = "", ""
-        text += character
-    parts.append((text, int(digits) if digits else -1))
-    return tuple(parts)
+    runs = _DIGITS.split(identifier)
+    return tuple(int(run) if place % 2 else run for place, run in enumerate(runs))
 
 
-def by_score(item: Item) -> tuple[int, int, tuple[tuple[str, int], ...], str, str, str]:
+def by_score(item: Item) -> tuple[int, int, tuple[str | int, ...], str, str, str]:
     """Pinned first, then score, then the stable id; two items of one id, by what they hold."""
     pinned = 0 if item.pinned else 1
     return (pinned, -item.score, natural(item.id), item.id, item.digest, item.variants[0].text)

@@ -18,7 +18,7 @@ from lila_app.context import (
     assemble,
 )
 from lila_app.context.items import exchange
-from lila_app.errors import FixedPartsError, PinnedOverflowError, UsageError
+from lila_app.errors import BudgetError, FixedPartsError, PinnedOverflowError, UsageError
 from tests.context.support import (
     PROMPTS,
     answers,
@@ -244,6 +244,16 @@ def test_tool_results_older_than_the_last_few_are_cleared_to_a_line() -> None:
     without = assemble(specification(), COUNT)
     assert context.text == without.text + results.text
     assert context.breakpoints == without.breakpoints
+
+
+def test_more_results_are_cleared_where_they_exceed_their_ceiling_but_never_the_last() -> None:
+    calls = tuple(ToolExchange(f"c{n}", "search", "{}", f"found {n} " * 250) for n in range(4))
+    context = assemble(specification(exchanges=calls), COUNT)
+    block = next(block for block in context.blocks if block.name == "results")
+    assert block.text.count("(cleared)") == 2
+    assert block.tokens <= 2_000
+    with pytest.raises(BudgetError, match="block results"):
+        assemble(specification(exchanges=(replace(calls[0], result="word " * 2_100),)), COUNT)
 
 
 def test_equal_limits_give_equal_bytes_whichever_window_they_come_from() -> None:

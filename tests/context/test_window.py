@@ -110,7 +110,9 @@ def played(turns: int, *, background: bool) -> tuple[Session, list[Context], lis
         standing=(
             item("m900", "memory", "- likes tea", count=count, placement=Placement.PROFILE),
             item(
-                *("g1", "session", "- learn Dutch"),
+                "g1",
+                "session",
+                "- learn Dutch",
                 count=count,
                 placement=Placement.GOAL,
                 pinned=True,
