@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
@@ -38,6 +40,8 @@ WORKERS = 6
 """One thread a layer, and one for the query's vector."""
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
+GRACE_SECONDS = 1.5
+"""How long closing waits for vectors of what was just said."""
 
 
 class Resources:
@@ -64,6 +68,7 @@ class Resources:
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         self._lock = threading.RLock()
         self._closing = threading.Event()
+        self._patience = math.inf
         self._learning = False
         self._ready = False
 
@@ -167,14 +172,22 @@ class Resources:
             if self._learning:
                 return
             self._learning = True
-        self.later(self._learn)
+        self.later(self.catch_up)
 
-    def _learn(self) -> None:
+    def catch_up(self) -> None:
+        """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
+
+        Without the moment, one question after the other on the command line would never be
+        embedded at all; with no end to it, closing after a large import would take minutes.
+        """
         from lila_app.documents.pending import embed_pending
 
         with self._lock:
             self._learning = False
-        embed_pending(self.store, self.embedder, cancelled=self._closing.is_set)
+        embed_pending(self.store, self.embedder, cancelled=self._hurried)
+
+    def _hurried(self) -> bool:
+        return time.monotonic() > self._patience
 
     def later(self, work: Callable[[], object]) -> None:
         """Do something in the background; what goes wrong is logged by its kind alone.
@@ -211,6 +224,7 @@ class Resources:
 
     def close(self) -> None:
         """Wait for background work that is under way, then close the store; safe to call twice."""
+        self._patience = min(self._patience, time.monotonic() + GRACE_SECONDS)
         self._closing.set()
         self.background.shutdown(wait=True)
         self.pool.shutdown(wait=True)

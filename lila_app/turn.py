@@ -262,7 +262,7 @@ class _OpenTurn:
                     reason="window",
                     at=moments.stored(self._said.now),
                 )
-        resources.learn()
+        resources.catch_up()
 
 
 def as_request(context: Context, case: str, max_tokens: int | None = None) -> Request:
