@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
@@ -16,6 +17,8 @@ from lila_app.storage.memories import MemoryRow
 from lila_app.storage.turns import TurnRow
 
 MOST_MEMORIES, MOST_TURNS = 24, 16
+
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,11 @@ class MemoryLayer:
         )
         relevant = {hit.id: hit.relevance for hit in found}
         rows = turns.by_ids(self.store, relevant)
+        asked = _bare(question.text)
         return tuple(
-            self._past_turn(row, relevant[row.id], question.now) for row in rows if not row.erased
+            self._past_turn(row, relevant[row.id], question.now)
+            for row in rows
+            if not row.erased and _bare(row.user) != asked
         )
 
     def _standing(self, row: MemoryRow) -> Item:
@@ -108,3 +114,8 @@ class MemoryLayer:
             at=row.at,
             external_ids=row.external_ids,
         )
+
+
+def _bare(text: str) -> list[str]:
+    """The words alone: a turn that only asked the same holds no answer but LILA's own."""
+    return [word.casefold() for word in _WORD.findall(text)]

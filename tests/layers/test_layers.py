@@ -15,6 +15,7 @@ from lila_app.storage.connection import Store
 from lila_app.storage.documents import NewChunk
 from tests.layers.conftest import NOW, Asker
 
+E7 = "E7 means that the pressure is low; refill to 1.5 bar."
 LONG_AGO = "2026-01-05T08:00:00+00:00"
 
 
@@ -173,6 +174,16 @@ def test_turns_of_other_sessions_belong_to_memory_and_turns_of_this_one_do_not(
     assert offered[0].variants[0].text.startswith(f"[{past}, 2026-11-30]")
 
 
+def test_an_earlier_turn_that_only_asked_the_same_is_not_recalled_as_an_answer(
+    store: Store, count: Counter, ask: Asker
+) -> None:
+    earlier, this = start(store), start(store)
+    say(store, earlier, "What does the cat Luna eat?", "Probably fish, I made that up.")
+    ask.embed()
+    layer = MemoryLayer(store, ask.finder, count)
+    assert layer.offer(ask("what does the cat Luna eat", session=this)) == ()
+
+
 def test_a_fork_does_not_recall_the_turns_it_shows_in_its_window(
     store: Store, count: Counter, ask: Asker
 ) -> None:
@@ -251,15 +262,12 @@ def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
         store, path="/notes/house.md", title="House", kind="markdown", sha256="0" * 64, size=1,
         mtime=1, at=NOW,
         chunks=[
-            NewChunk("House › Boiler", "E7 means that the pressure is low; refill to 1.5 bar.", 16, 12),
+            NewChunk("House › Boiler", E7, 16, 12),
             NewChunk("House › Garden", "The roses are cut in February.", 9, 40),
         ],
     )  # fmt: skip
     ask.embed()
     offered = RagLayer(store, ask.finder, count).offer(ask("what does E7 on the boiler mean?"))
     best = max(offered, key=lambda item: item.score)
-    assert best.variants[0].text == (
-        "[d1.1, House › Boiler, line 12, 2026-11-30]\n"
-        "E7 means that the pressure is low; refill to 1.5 bar."
-    )
+    assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n" + E7)
     assert best.source == "House › Boiler, line 12"
