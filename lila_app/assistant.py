@@ -24,6 +24,7 @@ from lila_app.facade.sessions import Sessions
 from lila_app.facade.upkeep import Upkeep
 from lila_app.paths import Home
 from lila_app.resources import Resources
+from lila_app.storage import backup
 from lila_app.storage.connection import Store
 from lila_app.turn import Said, answer, as_request
 from lila_app.views import Check, Progress
@@ -170,6 +171,22 @@ def open_lila(
             lila.close()
             raise
     return lila
+
+
+def restore(
+    file: Path | str,
+    home: Path | str | None = None,
+    profile: str = "default",
+    *,
+    clock: Callable[[], datetime] = moments.system_clock,
+) -> Path:
+    """Put a backup in place of a profile's store, also of one that no longer opens.
+
+    Returns where what was there is kept. Raises LilaError; nothing is changed then.
+    """
+    place = Home.at(Path(home)) if home is not None else Home.find(os.environ)
+    place.create()
+    return backup.restore(Path(file), place.profile_db(profile), at=moments.stored(clock()))
 
 
 def _quiet(done: int, total: int, label: str) -> None:

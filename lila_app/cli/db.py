@@ -59,12 +59,15 @@ def backup(file: Path, as_json: bool) -> None:
 @options.as_json
 def restore(file: Path, as_json: bool) -> None:
     """Put the store in FILE in place of the present one, which is kept beside it."""
-    with opened() as lila:
-        kept = lila.db.restore(file)
+    from lila_app.assistant import restore as put_back
+
+    # Not through an open assistant: the store it would open may be what has to be replaced.
+    kept = put_back(file, profile=profile())
+    old = kept if kept.exists() else None
     if as_json:
-        document(restored=file, kept=kept)
+        document(restored=file, kept=old)
     else:
-        answer(f"restored {file}; what was there is kept at {kept}")
+        answer(f"restored {file}" + (f"; what was there is kept at {old}" if old else ""))
 
 
 @db.command()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lila_app.cli.output import note
 from lila_app.cli.progress import progress
+from lila_app.errors import Cancelled
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
@@ -30,7 +31,10 @@ def have_model(lila: Lila, model: str | None) -> None:
 def fetch(lila: Lila, name: str) -> None:
     """Fetch one model's weights with progress; starting again resumes."""
     with progress(f"fetching {name}", size=True) as report:
-        lila.models.pull(name, report)
+        try:
+            lila.models.pull(name, report)
+        except KeyboardInterrupt as stop:
+            raise Cancelled("stopped", hint="`lila models pull` goes on from here") from stop
     note(f"{name} is ready")
 
 

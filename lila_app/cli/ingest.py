@@ -10,7 +10,7 @@ from lila_app.cli import options
 from lila_app.cli.opening import opened
 from lila_app.cli.output import answer, document, note
 from lila_app.cli.progress import progress
-from lila_app.errors import DocumentError
+from lila_app.errors import Cancelled, DocumentError
 from lila_app.views import IngestReport
 
 
@@ -26,7 +26,12 @@ def ingest(paths: tuple[Path, ...], as_json: bool) -> None:
     read is named and the rest is done.
     """
     with opened() as lila, progress("reading") as report:
-        outcome = lila.documents.ingest(paths, report)
+        try:
+            outcome = lila.documents.ingest(paths, report)
+        except KeyboardInterrupt as stop:
+            raise Cancelled(
+                "stopped", hint="what was read by now stays; run it again for the rest"
+            ) from stop
     for problem in outcome.problems:
         note(f"left out {problem.path}: {problem.reason}")
     if as_json:

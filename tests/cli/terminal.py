@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], keyboard: int) -> None:
         self._process = process
         self._keyboard = keyboard
+        self._decoder = getincrementaldecoder("utf-8")("replace")
         self.seen = ""
 
     def type(self, text: str) -> None:
@@ -55,7 +57,7 @@ class Terminal:
             data = os.read(self._keyboard, 65536)
         except OSError:  # how Linux says that the other side of a terminal is gone
             return False
-        self.seen += data.decode().replace("\r\n", "\n")
+        self.seen += self._decoder.decode(data).replace("\r\n", "\n")
         return bool(data)
 
 

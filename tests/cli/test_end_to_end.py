@@ -186,6 +186,21 @@ def test_the_store_is_checked_saved_and_put_back(tmp_path: Path) -> None:
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
 
 
+def test_a_store_that_no_longer_opens_can_be_replaced_by_its_backup(tmp_path: Path) -> None:
+    _ok(tmp_path, "memory", "add", "one")
+    copy, store = tmp_path / "copy.db", tmp_path / "data" / "profiles" / "default.db"
+    _ok(tmp_path, "db", "backup", str(copy))
+    for file in store.parent.glob("default.db*"):
+        file.write_bytes(b"no longer a database" * 1000)
+    assert here(tmp_path, "memory", "list").code == 4
+    kept = _ok(tmp_path, "db", "restore", str(copy), "--json").json["kept"]
+    assert Path(kept).read_bytes().startswith(b"no longer")
+    assert len(_ok(tmp_path, "memory", "list", "--json").json["memories"]) == 1
+    elsewhere = tmp_path / "other"
+    assert _ok(elsewhere, "db", "restore", str(copy)).out == f"restored {copy}\n"
+    assert len(_ok(elsewhere, "memory", "list", "--json").json["memories"]) == 1
+
+
 def test_two_records_are_compared(tmp_path: Path, server: ModelServer) -> None:
     _ok(tmp_path, "ask", "one thing", "--now", NOW)
     _ok(tmp_path, "ask", "another thing", "--now", NOW)
@@ -242,6 +257,23 @@ def test_ctrl_c_at_a_terminal_keeps_what_was_said_and_what_came(
         "Hello there. And",
         True,
     )
+
+
+def test_lila_alone_at_a_terminal_is_the_full_screen_chat(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with terminal(tmp_path, ["-m", "lila_app"], COLUMNS="100", LINES="30") as screen:
+        screen.wait_for("\x1b[?1049h", seconds=40)
+        screen.wait_for("local/test", seconds=40)
+        screen.type("hello")
+        screen.wait_for("hello")
+        screen.type("\r")
+        screen.wait_for("there", seconds=40)
+        screen.type(CTRL_C)
+        screen.type(CTRL_C)
+        assert screen.leave() == 0
+        assert "\x1b[?1049l" in screen.seen
+    assert len(_ok(tmp_path, "sessions", "show", "--json").json["turns"]) == 1
 
 
 def test_an_interrupted_script_exits_130_and_keeps_it_too(
