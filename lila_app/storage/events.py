@@ -153,7 +153,8 @@ def verify(connection: Connection) -> list[Problem]:
     before, expected = _START, 1
     rows = connection.execute(
         "select e.sequence, e.kind, e.subject, e.session_id, e.at, cast(e.digest as blob), "
-        "cast(e.hash as blob), cast(p.salt as blob), cast(p.body as blob) from events e left join payloads p using (sequence) order by e.sequence"
+        "cast(e.hash as blob), cast(p.salt as blob), cast(p.body as blob) "
+        "from events e left join payloads p using (sequence) order by e.sequence"
     )
     for sequence, kind, subject, session, at, digest, chained, salt, body in rows:
         where = f"v{sequence}"

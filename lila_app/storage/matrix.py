@@ -61,7 +61,7 @@ def scores(candidates: Floats, query: Floats) -> list[int]:
 def _cosine(dot: int, squares: int) -> int:
     if squares == 0:
         return 0
-    size = min(TOP, abs(dot) * TOP // isqrt(squares))
+    size = isqrt(dot * dot * TOP * TOP // squares)
     return size if dot >= 0 else -size
 
 
@@ -150,7 +150,7 @@ class Matrix:
             return
         self._reserve(self._used + len(changed))
         if self._used == 0:
-            found = _everything(connection, self._index, self._vectors.shape[1])
+            found = read_all(connection, self._index, self._vectors.shape[1])
         else:
             found = _some(connection, self._index, changed)
         held = np.flatnonzero(np.isin(self._ids[: self._used], np.asarray(changed, np.int64)))
@@ -190,10 +190,10 @@ def _some(
         yield np.array([id], np.int64), np.frombuffer(embedding, np.float32)[np.newaxis]
 
 
-def _everything(
+def read_all(
     connection: Connection, index: str, dimensions: int
 ) -> Iterator[tuple[Integers, Floats]]:
-    """All vectors of an index, in the blocks sqlite-vec keeps them in.
+    """All vectors of an index with their row numbers, in the blocks sqlite-vec keeps them in.
 
     Reading its blocks is three times as fast as asking row by row (100,000 rows: 0.5 s against
     1.6 s, 0.1.9, measured 2026-11-30). Their layout is in sqlite-vec's ARCHITECTURE.md; a test
