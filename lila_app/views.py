@@ -142,12 +142,16 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReport:
-    """What a forgetting erased: ids of the things, and backups that still hold them."""
+    """What a forgetting erased: ids of the things, and backups that still hold them.
+
+    `remaining` are things that say the same of their own accord, for the person to decide about.
+    """
 
     erased: tuple[str, ...]
     records: tuple[str, ...]
     turns: tuple[str, ...]
     backups: tuple[Path, ...]
+    remaining: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

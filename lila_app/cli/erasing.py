@@ -25,6 +25,7 @@ def report_erased(report: ForgetReport, *, as_json: bool) -> None:
             records=report.records,
             turns=report.turns,
             backups=report.backups,
+            remaining=report.remaining,
         )
     else:
         answer(f"erased {', '.join(report.erased) or 'nothing'}")
@@ -32,5 +33,7 @@ def report_erased(report: ForgetReport, *, as_json: bool) -> None:
             note(f"records that held it can no longer be replayed: {', '.join(report.records)}")
         if report.turns:
             note(f"turns that repeated it were erased too: {', '.join(report.turns)}")
+    if report.remaining:
+        note(f"these say the same on their own and were left: {', '.join(report.remaining)}")
     for backup in report.backups:
         note(f"this backup still holds it; delete it yourself: {backup}")

@@ -19,6 +19,11 @@ from lila_app.context.window import Window, due, forced, frame, shrink
 from lila_app.errors import PinnedOverflowError
 
 
+SUMMARY_PART = 8
+"""The summary may take an eighth of conversation's share, up to its ceiling: what it takes is
+taken from the window, and a smaller window is cut more often."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A cut this assembly had to make: turns up to `upto_sequence` are now only in `summary`."""
@@ -86,7 +91,7 @@ def rooms_under(policy: Policy, row: UseCase, limit: int, count: Counter) -> Roo
         return min(most, content_room(policy.block(block), count))
 
     conversation = share(row, "conversation", limit)
-    summary = room("summary", conversation // 4)
+    summary = room("summary", conversation // SUMMARY_PART)
     return Rooms(
         profile=room("profile", share(row, "memory", limit)),
         goals=room("goals", share(row, "session", limit)),

@@ -62,4 +62,6 @@ def document(row: DocumentRow) -> DocumentInfo:
 
 def forgotten(report: forget.ForgetReport) -> ForgetReport:
     """What a forgetting erased."""
-    return ForgetReport(report.erased, report.records, report.turns, report.backups)
+    return ForgetReport(
+        report.erased, report.records, report.turns, report.backups, report.remaining
+    )
