@@ -20,7 +20,7 @@ from lila_app.storage.values import instant
 
 def backup(store: Store, path: Path, *, at: str) -> Path:
     """Copy the store to a file that does not exist yet, 0600; returns its absolute path."""
-    path = Path(path).absolute()
+    path = Path(path).resolve()
     if path.exists():
         raise UsageError(f"{path} exists already", hint="name a file that does not exist yet")
     with _reader(store.path) as connection:
@@ -40,7 +40,7 @@ def restore(path: Path, into: Path, *, at: str) -> Path:
     exchanged in one transaction of the store, so other processes see the old state or the new.
     Every store object of this process on that file must be closed.
     """
-    path, into = Path(path).absolute(), Path(into).absolute()
+    path, into = Path(path).resolve(), Path(into).resolve()
     if not path.exists():
         raise NotFoundError(f"there is no file {path}", hint="name a file `lila db backup` made")
     if path == into:

@@ -79,8 +79,10 @@ def _schema(connection: Connection) -> set[tuple[str, str]]:
     parts = {
         (one.name, one.schema) for one in Database(connection, recursive_triggers=False).tables
     }
-    triggers = connection.execute("select name, sql from sqlite_master where type = 'trigger'")
-    parts |= set(triggers.fetchall())
+    others = connection.execute(
+        "select name, sql from sqlite_master where type in ('trigger', 'index') and sql is not null"
+    )
+    parts |= set(others.fetchall())
     return {part for part in parts if not part[0].startswith("vec_")}
 
 

@@ -163,8 +163,12 @@ def find_entity(store: Source, name: str) -> EntityRow | None:
         ).fetchone()
         if row is not None:
             return _entity(row)
-        for entity in all_entities(connection):
-            if key(name) in {key(alias) for alias in entity.aliases}:
+        wanted = key(name)
+        rows = connection.execute(
+            "select id, name, aliases from entities where aliases <> '[]' order by id"
+        )
+        for entity in map(_entity, rows):
+            if wanted in {key(alias) for alias in entity.aliases}:
                 return entity
     return None
 

@@ -14,6 +14,13 @@ from lila_app.storage.search import STOP_WORDS
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+_PLAIN = STOP_WORDS | frozenset(
+    (
+        "after also because before during every here like likes made make many more most much "
+        "only other over really said since still until very want wants well while"
+    ).split()
+)
+"""Words that give nothing away by themselves in any store, however small."""
 SHORTEST_TERM = 4
 """A single lower-case word shorter than this gives nothing away by itself."""
 
@@ -81,7 +88,7 @@ def without(text: str, traces: Traces) -> tuple[str, list[str]]:
 
 
 def _telling(word: str, text: str) -> bool:
-    if word in STOP_WORDS:
+    if word in _PLAIN:
         return False
     if any(character.isdigit() for character in word):
         return True
