@@ -50,7 +50,8 @@ class SessionModel:
     """The open conversation; `session_id` is None until its first message is accepted.
 
     `awaits_record` is True from the moment a message is accepted until its context record has been
-    seen: a small model reads for a while, and the person may see what it reads. `chosen` is the model asked for on the command line, None for the person's default.
+    seen: a small model reads for a while, and the person may see what it reads. `chosen` is the
+    model asked for on the command line, None for the person's default.
     """
 
     def __init__(self, lila: Assistant, model: str | None = None) -> None:

@@ -167,7 +167,7 @@ class FakeLila:
         self.sessions = FakeSessions()
         self.contexts = FakeContexts()
         self.models = FakeModels()
-        self.script = list(turns)
+        self.script: list[list[Step]] = list(turns)
         self.said: list[str] = []
         self.stopped: list[str] = []
         self.warmed = 0

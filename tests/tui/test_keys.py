@@ -10,12 +10,15 @@ from collections.abc import Iterator
 import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
+from textual.widgets import Markdown
 
 import lila_app.tui
 from lila_app.tui.app import LilaApp, sections
 from lila_app.tui.screens.chat import ChatScreen
+from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.screens.help import HelpScreen, help_content, key_name
 from lila_app.tui.widgets.context_panel import ContextPanel
+from lila_app.tui.widgets.reply import Reply
 from lila_app.tui.widgets.transcript import Transcript
 from tests.tui.driving import (
     Clock,
@@ -191,3 +194,28 @@ async def test_a_notification_is_never_read_as_markup(lila: FakeLila) -> None:
         pilot.app.notify("[/INST]", title="[b", markup=True)
         await pilot.pause()
         await until(pilot, lambda: "[/INST]" in screen_text(pilot))
+
+
+async def test_a_link_of_the_model_is_opened_only_after_it_was_read(
+    lila: FakeLila, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    lila.script = [reply("[click me](https://example.org/[x]) and [this](file:///etc/passwd)")]
+    async with running(lila) as pilot:
+        monkeypatch.setattr(pilot.app, "open_url", opened.append)
+        await say(pilot, "hello")
+        await settled(pilot)
+        written = chat(pilot).query_one(Reply)
+        written.post_message(Markdown.LinkClicked(written, "file:///etc/passwd"))
+        await until(
+            pilot, lambda: notifications(pilot) == ["LILA does not open file:///etc/passwd"]
+        )
+        for key in ("enter", "y"):
+            assert opened == []
+            written.post_message(Markdown.LinkClicked(written, "https://example.org/[x]"))
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            await pilot.pause()
+            assert "https://example.org/[x]" in screen_text(pilot)
+            await pilot.press(key)
+            await pilot.pause()
+        assert opened == ["https://example.org/[x]"]

@@ -7,7 +7,6 @@ import contextlib
 import os
 from collections.abc import Callable
 from datetime import tzinfo
-from pathlib import Path
 from typing import ClassVar, cast
 
 from textual import events, work
@@ -166,6 +165,7 @@ class ChatScreen(Screen[None]):
 
     async def on_unmount(self) -> None:
         """However the app ends, the draft is on disk."""
+        self._preparing.stop()
         await self._outbox.keep()
         self._outbox.close()
 
@@ -255,16 +255,13 @@ class ChatScreen(Screen[None]):
             return
         try:
             with host(self).suspend():
-                text = edit(self._prompt.text, self._drafts(), os.environ)
+                text = edit(self._prompt.text, self._lila.home.state_dir / "drafts", os.environ)
         except SuspendNotSupported:
             self.notify("An editor cannot be opened in this terminal.", severity="warning")
         except LilaError as error:
             self.notify(f"{error}\n{error.hint}".strip(), severity="warning")
         else:
             self._prompt.put(text)
-
-    def _drafts(self) -> Path:
-        return self._lila.home.state_dir / "drafts"
 
     # -- keys -----------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import ProgressBar, Static
 
-from lila_app.tui.host import host
 from lila_app.tui.plain import one_line, plain
 
 _HINT = "You can write meanwhile. Esc stops; starting LILA again goes on."
@@ -14,6 +14,15 @@ _HINT = "You can write meanwhile. Esc stops; starting LILA again goes on."
 
 class FetchBar(Vertical):
     """Hidden unless something is being fetched."""
+
+    class Advanced(Message):
+        """The fetch went on. A message, because waiting for the screen could hang a fetch."""
+
+        def __init__(self, done: int, total: int, label: str) -> None:
+            super().__init__()
+            self.done = done
+            self.total = total
+            self.label = label
 
     def __init__(self) -> None:
         super().__init__(id="fetch", name="Fetching the model")
@@ -36,11 +45,12 @@ class FetchBar(Vertical):
 
     def advance(self, done: int, total: int, label: str) -> None:
         """How far it is, told from the thread that fetches; `total` 0 means nobody knows."""
-        app = host(self)
-        if app.is_running:
-            app.call_from_thread(self._advance, done, total, label)
+        self.post_message(self.Advanced(done, total, label))
 
-    def _advance(self, done: int, total: int, label: str) -> None:
+    def on_fetch_bar_advanced(self, message: FetchBar.Advanced) -> None:
+        """Paint it."""
+        message.stop()
+        done, total, label = message.done, message.total, message.label
         self._bar.update(total=total or None, progress=done)
         if label:
             self._label.update(plain(one_line(label, 100)))

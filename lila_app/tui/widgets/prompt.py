@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 from lila_app.tui.history import PromptHistory
 from lila_app.tui.plain import plain, visible
 
-_PLACEHOLDER = "Ask or tell LILA something. Enter sends, Ctrl+J starts a new line."
+_PLACEHOLDER = "Write to LILA. Enter sends, Ctrl+J starts a new line."
 
 
 class Prompt(TextArea):

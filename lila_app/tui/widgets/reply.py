@@ -59,16 +59,19 @@ class Reply(Markdown):
             await stream.stop()
         await self.update(visible(text))
 
-    @work(group="link", exclusive=True, exit_on_error=False)
-    async def on_markdown_link_clicked(self, message: Markdown.LinkClicked) -> None:
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         """A model wrote this address: it is opened only after it was read."""
-        message.stop()
-        if not message.href.lower().startswith(_OPENABLE):
-            self.notify(f"LILA does not open {message.href}", severity="warning")
-            return
-        question = f"Open this address in the browser?\n{message.href}"
+        event.stop()
+        if event.href.lower().startswith(_OPENABLE):
+            self._offer(event.href)
+        else:
+            self.notify(f"LILA does not open {event.href}", severity="warning")
+
+    @work(group="link", exclusive=True, exit_on_error=False)
+    async def _offer(self, address: str) -> None:
+        question = f"Open this address in the browser?\n{address}"
         if await host(self).push_screen_wait(ConfirmScreen(question, yes="Open")):
-            host(self).open_url(message.href)
+            host(self).open_url(address)
 
     async def _flush(self) -> None:
         if not self._held or self._stream is None:
