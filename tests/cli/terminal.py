@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.cli.lila import environment
 
-CTRL_C, CTRL_D = "\x03", "\x04"
+CTRL_C, CTRL_D, CTRL_Q = "\x03", "\x04", "\x11"
 
 
 class Terminal:
