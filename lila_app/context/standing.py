@@ -18,7 +18,6 @@ from lila_app.context.specification import Summary
 from lila_app.context.window import Window, due, forced, frame, shrink
 from lila_app.errors import PinnedOverflowError
 
-
 SUMMARY_PART = 8
 """The summary may take an eighth of conversation's share, up to its ceiling: what it takes is
 taken from the window, and a smaller window is cut more often."""
@@ -191,9 +190,8 @@ def squeeze(
     """
     target = sum(standing.held.values()) - excess
     while (over := sum(standing.held.values()) - target) > 0:
-        # The summary may grow by what the cut feeds it, so that much more has to go.
-        growth = max(0, rooms.summary - standing.summary_tokens)
-        window = shrink(standing.window.kept, over + growth, rooms.window, grid)
+        # The summary grows by what a cut feeds it, so one cut may not be enough.
+        window = shrink(standing.window.kept, over, rooms.window, grid)
         if not window.cut:
             break
         standing = _cut(standing, window, rooms.summary, count)

@@ -116,6 +116,16 @@ def test_an_item_the_cap_leaves_no_room_for_says_so_and_one_the_budget_leaves_no
     assert set(reasons(assemble(tight, COUNT)).values()) == {"budget"}
 
 
+def test_an_item_that_fits_its_cap_to_the_token_is_left_out_for_the_budget_alone() -> None:
+    tables = policy("[chat.graph]\ncap = 300\n")
+    first, second = (fact(f"r{n}", "graph", 150, score=9_000 - n) for n in (1, 2))
+    second = replace(second, variants=(replace(second.variants[0], tokens=150),))
+    first = replace(first, variants=(replace(first.variants[0], tokens=150),))
+    bare = assemble(specification(first, policy=tables), COUNT).record["token_budget"]
+    tight = specification(first, second, policy=tables, budget=bare["used"] + 60)
+    assert reasons(assemble(tight, COUNT)) == {"r2": "budget"}
+
+
 def test_what_a_layer_does_not_ask_for_goes_to_those_that_do() -> None:
     alone = [fact(f"d1.{n}", "rag", 300, score=9_000 - n) for n in range(1, 10)]
     context = assemble(specification(*alone, budget=3_000), COUNT)

@@ -95,6 +95,19 @@ def rooms(plain: Specification) -> Rooms:
     return rooms_under(plain.policy, row, plain.budget or row.budget, COUNT)
 
 
+def test_a_window_that_was_over_and_then_has_to_give_more_makes_one_cut_of_it() -> None:
+    turns = conversation(30)
+    over = assemble(specification(*turns, budget=3_000), COUNT).cut
+    more = assemble(specification(*turns, budget=3_000, turn="word " * 2_400), COUNT)
+    assert over is not None
+    assert more.cut is not None
+    assert len(more.cut.turns) > len(over.turns)
+    gone = [f"t{n}" for n in range(1, more.cut.upto_sequence + 1)]
+    assert list(more.cut.turns) == gone == list(reasons(more, "conversation"))
+    assert window(more) == [f"t{n}" for n in range(more.cut.upto_sequence + 1, 31)]
+    assert f"{more.cut.summary}\n" in more.text
+
+
 def test_a_cut_between_requests_is_the_same_as_the_one_a_request_would_make() -> None:
     plain = specification(budget=3_000)
     row = plain.policy.use_case("chat")
@@ -228,6 +241,23 @@ def test_a_counter_that_charges_for_joining_drops_what_came_in_last() -> None:
     assert taken + list(reversed(recounted)) == [f"m{n}" for n in range(len(taken + recounted))]
     assert nasty(context.text) <= 2_000
     check_everything(plain, context, nasty)
+
+
+def test_one_token_too_many_on_the_last_count_is_one_too_many() -> None:
+    def joined(text: str) -> int:
+        return len(text) + (1 if text.count("\n") > 5 else 0)
+
+    facts = [item(f"m{n}", "memory", "x" * 30, count=joined, score=9_000 - n) for n in range(3)]
+    facts = [
+        replace(f, variants=(replace(f.variants[0], text=f"{f.id} {'x' * 27}"),)) for f in facts
+    ]
+    plain = specification(*facts, policy=policy("", ceilings(6)))
+    whole = assemble(plain, joined).record["token_budget"]
+    assert whole["join_delta"] == 1
+    exact = assemble(replace(plain, budget=whole["used"]), joined)
+    assert reasons(exact, "memory") == {}
+    tight = assemble(replace(plain, budget=whole["used"] - 1), joined)
+    assert reasons(tight, "memory") == {"m2": "recount"}
 
 
 def cliff(limit: int) -> Counter:

@@ -8,21 +8,7 @@ import time
 from lila_app.context import Counter, Item, Specification, assemble, to_inputs
 from tests.context.support import cl100k, item, specification, turn
 
-WORDS = [
-    "the",
-    "of",
-    "and",
-    "garden",
-    "shed",
-    "paint",
-    "Anna",
-    "roof",
-    "winter",
-    "bicycle",
-    "lunch",
-    "repair",
-    "tomorrow",
-]
+WORDS = ["the", "garden", "shed", "paint", "Anna", "roof", "bicycle", "lunch", "tomorrow"]
 
 
 def busy(facts: int, count: Counter) -> Specification:
