@@ -48,6 +48,7 @@ def record() -> dict[str, object]:
             "used": 1512,
             "remaining": 536,
             "fixed": 217,
+            "available": 1831,
             "join_delta": -3,
         },
         "layers": [
