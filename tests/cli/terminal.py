@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -38,6 +39,19 @@ class Terminal:
                 assert text in self.seen, f"it ended before {text!r}; there is {self.seen!r}"
         before, _, self.seen = self.seen.partition(text)
         return before + text
+
+    def interrupt(self, text: str) -> None:
+        """Press Ctrl-C until `text` is shown.
+
+        CPython drops one that comes between drawing the prompt and waiting for a key (the flag is
+        looked at after the next interrupt), which a person never hits and a busy machine does.
+        """
+        for _ in range(10):
+            self.type(CTRL_C)
+            with contextlib.suppress(AssertionError):
+                self.wait_for(text, seconds=2)
+                return
+        raise AssertionError(f"{text!r} did not come; there is {self.seen!r}")
 
     def leave(self, *, seconds: float = 20) -> int:
         """The exit code, once the process has ended by itself."""

@@ -104,15 +104,15 @@ def test_a_line_ending_in_a_backslash_goes_on(tmp_path: Path) -> None:
 def test_ctrl_c_at_the_prompt_drops_the_line_and_only_twice_leaves(tmp_path: Path) -> None:
     with terminal(tmp_path, [*FAKE, "answers", "chat", "--plain"]) as screen:
         screen.wait_for("You: ")
-        screen.type("half a th" + CTRL_C)
-        screen.wait_for("[Ctrl-C again or Ctrl-D leaves]")
+        screen.type("half a th")
+        screen.wait_for("half a th")
+        screen.interrupt("[Ctrl-C again or Ctrl-D leaves]")
         screen.wait_for("You: ")
         screen.type("hi\n")
         _answered(screen)
-        screen.type(CTRL_C)
-        screen.wait_for("[Ctrl-C again or Ctrl-D leaves]")
+        screen.interrupt("[Ctrl-C again or Ctrl-D leaves]")
         screen.wait_for("You: ")
-        screen.type(CTRL_C)
+        screen.interrupt("stopped")
         assert screen.leave() == 130
 
 
