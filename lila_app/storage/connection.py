@@ -145,17 +145,20 @@ class Store:
         Due after a forgetting; where a crash or another process prevents it, the next opening
         does it. What was forgotten is gone from every table before this begins.
         """
-        with self.exclusive() as connection:
-            connection.execute("vacuum")
-            connection.execute("update counters set value = 0 where name = 'scrub_due'")
-            blocked = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
-            if blocked:
-                connection.execute("update counters set value = 1 where name = 'scrub_due'")
-                raise StoreBusyError(
-                    f"it is forgotten, but another process still reads an older state of "
-                    f"{self.path}, which therefore keeps traces",
-                    hint="close the other process and start LILA again: the file is then cleaned",
-                )
+        try:
+            with self.exclusive() as connection:
+                connection.execute("vacuum")
+                connection.execute("update counters set value = 0 where name = 'scrub_due'")
+                blocked = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+                if blocked:
+                    connection.execute("update counters set value = 1 where name = 'scrub_due'")
+                    raise StoreBusyError("another process still reads an older state of it")
+        except StorageError as error:
+            raise type(error)(
+                f"it is forgotten, but {self.path} keeps traces for now: {error.message}",
+                hint="close other processes, see that there is space, and start LILA again: "
+                "the file is then cleaned",
+            ) from error
 
     def _finish_scrub(self) -> None:
         with self.read() as connection:

@@ -72,20 +72,16 @@ def cut(
 def latest_cut(source: Source, session_id: str) -> CutRow | None:
     """The cut in force: the session's own last one, or one its ancestors made before the fork."""
     with reading(source) as connection:
-        made_before = lineage.EVERYTHING
-        for session, last in lineage.segments(connection, lineage.require(connection, session_id)):
+        wanted = lineage.require(connection, session_id)
+        for session, last, before in lineage.cut_segments(connection, wanted):
             row = connection.execute(
                 "select id, upto_sequence, summary, digest, reason, at from cuts "
                 "where session_id = ? and upto_sequence <= ? and sequence < ? "
                 "order by sequence desc limit 1",
-                (session, last, made_before),
+                (session, last, before),
             ).fetchone()
             if row is not None:
                 return CutRow(f"k{row[0]}", row[1], row[2], row[3], row[4], row[5])
-            started: int = connection.execute(
-                "select sequence from sessions where id = ?", (session,)
-            ).fetchone()[0]
-            made_before = min(made_before, started)
     return None
 
 

@@ -13,7 +13,7 @@ Backups are files of their own: they are named, not touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,90 +47,127 @@ class ForgetReport:
 
 def forget_memory(store: Store, id: str, *, at: str) -> ForgetReport:
     """Forget a memory and every trace of it."""
-    with store.write() as connection:
-        sweep = Sweep(connection, instant(at))
-        memory = memories.get(connection, id)
-        everything = memories.list_memories(connection)
-        said = " ".join(traces.words(memory.text))
-        same = [one for one in everything if " ".join(traces.words(one.text)) == said]
-        same_ids = {memory.id, *(one.id for one in same)}
-        others = [one.text for one in everything if one.id not in same_ids]
-        telling = traces.of(memory.text, others, sweep.common)
-        told = [one.source_turn for one in same if one.source_turn]
-        for one in [memory, *(one for one in same if one.id != id)]:
-            sweep.memory(one.id, one.text, one.kind)
-        _spread(sweep, telling, told)
-        done = _close(store, sweep, telling)
-    return _scrubbed(store, done)
+    return _forget(store, at, lambda sweep: _memory(sweep, id))
 
 
 def forget_relation(store: Store, id: str, *, at: str) -> ForgetReport:
     """Forget a relation, its entities where nothing else is about them, and every trace."""
-    with store.write() as connection:
-        sweep = Sweep(connection, instant(at))
-        relation = relations.get(connection, id)
-        text = f"{relation.subject} {relation.predicate} {relation.object}"
-        others = [
-            f"{one.subject} {one.predicate} {one.object}"
-            for one in relations.all_relations(connection)
-            if one.id != id
-        ]
-        others += [one.text for one in memories.list_memories(connection)]
-        telling = traces.of(text, others, sweep.common)
-        sweep.relation(id)
-        _spread(sweep, telling, [])
-        done = _close(store, sweep, telling)
-    return _scrubbed(store, done)
+    return _forget(store, at, lambda sweep: _relation(sweep, id))
 
 
 def forget_document(store: Store, id: str, *, at: str) -> ForgetReport:
     """Forget a document with its chunks, replies that repeat it, and records that held it."""
-    with store.write() as connection:
-        sweep = Sweep(connection, instant(at))
-        document = documents.get_document(connection, id)
-        chunks = documents.list_chunks(connection, id)
-        sweep.chunks(number(document.id, "d"))
-        # Of former chunks only the ids are left; records know them.
-        shown = connection.execute(
-            "select distinct item_id from record_items where item_id glob ?", (f"{id}.*",)
-        ).fetchall()
-        ids = {chunk.id for chunk in chunks} | {row[0] for row in shown}
-        for chunk in chunks:
-            if not records.holding(connection, chunk.id, included_only=True):
-                continue
-            telling = traces.of(chunk.text, (), lambda _: True, length=CHUNK_RUN)
-            _follow(sweep, telling, [chunk.id])
-        sweep.erased |= dict.fromkeys(sorted(ids))
-        done = _close(store, sweep, None)
-    done = ForgetReport((id,), done.records, done.turns, done.backups, ())
-    return _scrubbed(store, done)
+    return _forget(store, at, lambda sweep: _document(sweep, id))
 
 
 def forget_session(store: Store, id: str, *, at: str) -> ForgetReport:
     """Delete a session: everything of it that no fork shows, and records that held any of that.
 
     Ancestors deleted earlier that only this session kept alive go too. Memories that were made
-    from it stay: they are things of their own.
+    from it stay, and so do replies elsewhere: they are things of their own.
     """
+    return _forget(store, at, lambda sweep: _session(sweep, id))
+
+
+def _forget(store: Store, at: str, work: Callable[[Sweep], Traces | None]) -> ForgetReport:
+    """Do the work in one transaction, then clean the file.
+
+    Looking through every record for a text takes up to a millisecond a record, so it is done
+    before, while others may write: the work is rehearsed to learn the texts, and in the end only
+    records that are newer are looked through again.
+    """
+    at = instant(at)
+    texts = _rehearse(store, at, work)
+    with store.read() as connection:
+        newest = records.newest(connection)
+        suspects = records.containing(connection, texts)
     with store.write() as connection:
-        sweep = Sweep(connection, instant(at))
-        sweep.session_rows(lineage.require(connection, id))
-        ended = _ended(connection)
-        marks = ", ".join("?" * len(ended))
-        living = _living_turns(connection)
+        sweep = Sweep(connection, at)
+        telling = work(sweep)
+        sweep.suspects |= set(suspects)
+        sweep.suspects |= set(records.containing(connection, sweep.texts, newer_than=newest))
+        unrehearsed = set(sweep.texts) - set(texts)
+        sweep.suspects |= set(records.containing(connection, unrehearsed))
+        held = sweep.records()
+        sweep.finish()
+        report = ForgetReport(
+            erased=tuple(sweep.erased),
+            records=tuple(held),
+            turns=tuple(sweep.turns),
+            backups=tuple(backup.known(connection, store.path)),
+            remaining=() if telling is None else tuple(_remaining(connection, telling)),
+        )
+    store.scrub()
+    return report
+
+
+class _RehearsedError(Exception):
+    """Takes a rehearsal back."""
+
+
+def _rehearse(store: Store, at: str, work: Callable[[Sweep], object]) -> list[str]:
+    texts: list[str] = []
+    try:
+        with store.write() as connection:
+            sweep = Sweep(connection, at)
+            work(sweep)
+            texts = sweep.texts
+            raise _RehearsedError
+    except _RehearsedError:
+        return texts
+
+
+def _memory(sweep: Sweep, id: str) -> Traces:
+    connection = sweep.connection
+    memory = memories.get(connection, id)
+    said = " ".join(traces.words(memory.text))
+    same, others = [memory], list[str]()
+    for one in memories.list_memories(connection):
+        if one.id != id and said and " ".join(traces.words(one.text)) == said:
+            same.append(one)
+        elif one.id != id:
+            others.append(one.text)
+    telling = traces.of(memory.text, others, sweep.common)
+    for one in same:
+        sweep.memory(one.id, one.text, one.kind)
+    _spread(sweep, telling, [one.source_turn for one in same if one.source_turn])
+    return telling
+
+
+def _relation(sweep: Sweep, id: str) -> Traces:
+    relation = relations.get(sweep.connection, id)
+    others = [
+        relations.sentence(one) for one in relations.all_relations(sweep.connection) if one.id != id
+    ]
+    others += [one.text for one in memories.list_memories(sweep.connection)]
+    telling = traces.of(relations.sentence(relation), others, sweep.common)
+    sweep.relation(id)
+    _spread(sweep, telling, [])
+    return telling
+
+
+def _document(sweep: Sweep, id: str) -> None:
+    connection = sweep.connection
+    documents.get_document(connection, id)
+    chunks = documents.list_chunks(connection, id)
+    sweep.document(number(id, "d"))
+    for chunk in chunks:
+        if records.holding(connection, chunk.id, included_only=True):
+            telling = traces.of(chunk.text, (), lambda _: True, length=CHUNK_RUN)
+            _follow(sweep, telling, [chunk.id])
+
+
+def _session(sweep: Sweep, id: str) -> None:
+    connection = sweep.connection
+    sweep.end_session(lineage.require(connection, id))
+    ended = [row[0] for row in connection.execute("select id from sessions where deleted = 1")]
+    living = lineage.inherited_turns(connection)
+    for session in ended:
         rows = connection.execute(
-            f"select id, user, reply from turns where session_id in ({marks})", ended
+            "select id, user, reply from turns where session_id = ?", (session,)
         ).fetchall()
         sweep.turn_rows([row for row in rows if row[0] not in living])
-        held = connection.execute(
-            "select id from records where session_id = ?", (number(id, "s"),)
-        ).fetchall()
-        own = records.erase(connection, [row[0] for row in held])
-        done = _close(store, sweep, None)
-    done = ForgetReport(
-        done.erased, (*(f"c{row}" for row in own), *done.records), done.turns, done.backups, ()
-    )
-    return _scrubbed(store, done)
+        sweep.cuts_of(session, lineage.inherited_cuts(connection))
 
 
 def _spread(sweep: Sweep, telling: Traces, told: Sequence[str]) -> None:
@@ -197,38 +234,6 @@ def _turns(
     ]
 
 
-def _ended(connection: Connection) -> list[int]:
-    rows = connection.execute("select id from sessions where deleted = 1")
-    return [row[0] for row in rows]
-
-
-def _living_turns(connection: Connection) -> set[int]:
-    """Turns that a session which was not deleted shows but did not speak."""
-    living: set[int] = set()
-    forks = connection.execute(
-        "select id from sessions where deleted = 0 and forked_from is not null"
-    ).fetchall()
-    for (session,) in forks:
-        condition, values = lineage.visible(connection, session)
-        found = connection.execute(f"select id from turns where {condition}", values)
-        living |= {row[0] for row in found}
-    return living
-
-
-def _close(store: Store, sweep: Sweep, telling: Traces | None) -> ForgetReport:
-    connection = sweep.connection
-    held = sweep.records([*sweep.erased, *sweep.turns])
-    sweep.finish()
-    connection.execute("update counters set value = 1 where name = 'scrub_due'")
-    return ForgetReport(
-        erased=tuple(sweep.erased),
-        records=tuple(held),
-        turns=tuple(sweep.turns),
-        backups=tuple(backup.known(connection, store.path)),
-        remaining=() if telling is None else tuple(_remaining(connection, telling)),
-    )
-
-
 def _remaining(connection: Connection, telling: Traces) -> list[str]:
     phrase = quoted(telling.whole)
     rows = connection.execute(
@@ -240,8 +245,3 @@ def _remaining(connection: Connection, telling: Traces) -> list[str]:
     )
     found = [id for id, text in rows if telling.whole_in(text)]
     return sorted(found, key=sort_key)
-
-
-def _scrubbed(store: Store, report: ForgetReport) -> ForgetReport:
-    store.scrub()
-    return report

@@ -50,3 +50,50 @@ def visible(connection: Connection, session: int, prefix: str = "") -> tuple[str
     parts = segments(connection, session)
     condition = " or ".join(f"({prefix}session_id = ? and {prefix}sequence <= ?)" for _ in parts)
     return f"({condition})", [value for part in parts for value in part]
+
+
+def inherited_turns(connection: Connection) -> set[int]:
+    """Turns that some session shows without having spoken them."""
+    found: set[int] = set()
+    for session in _living_forks(connection):
+        condition, values = visible(connection, session)
+        found |= {
+            row[0]
+            for row in connection.execute(
+                f"select id from turns where {condition} and session_id != ?", (*values, session)
+            )
+        }
+    return found
+
+
+def inherited_cuts(connection: Connection) -> set[int]:
+    """Cuts of ancestors that some session lives with."""
+    found: set[int] = set()
+    for session in _living_forks(connection):
+        for ancestor, last, before in cut_segments(connection, session)[1:]:
+            rows = connection.execute(
+                "select id from cuts where session_id = ? and upto_sequence <= ? and sequence < ?",
+                (ancestor, last, before),
+            )
+            found |= {row[0] for row in rows}
+    return found
+
+
+def cut_segments(connection: Connection, session: int) -> list[tuple[int, int, int]]:
+    """`segments`, each with the event before which an ancestor's cut must have been made."""
+    found: list[tuple[int, int, int]] = []
+    before = EVERYTHING
+    for one, last in segments(connection, session):
+        found.append((one, last, before))
+        started: int = connection.execute(
+            "select sequence from sessions where id = ?", (one,)
+        ).fetchone()[0]
+        before = min(before, started)
+    return found
+
+
+def _living_forks(connection: Connection) -> list[int]:
+    rows = connection.execute(
+        "select id from sessions where deleted = 0 and forked_from is not null"
+    )
+    return [row[0] for row in rows]

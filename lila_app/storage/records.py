@@ -216,23 +216,39 @@ def holding(connection: Connection, item: str, *, included_only: bool = False) -
     return [row[0] for row in rows]
 
 
-def containing(connection: Connection, texts: Iterable[str]) -> list[int]:
+def newest(connection: Connection) -> int:
+    """The number of the newest record; for this room only."""
+    row: tuple[int | None] = connection.execute("select max(id) from records").fetchone()
+    return row[0] or 0
+
+
+def containing(connection: Connection, texts: Iterable[str], *, newer_than: int = 0) -> list[int]:
     """Records in which one of these texts stands, word for word; for this room only."""
     needles = [json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts if text]
-    found: list[int] = []
     if not needles:
-        return found
-    for record, body, inputs in connection.execute(
-        "select id, body, inputs from records where inputs is not null"
-    ):
-        held = zlib.decompress(body) + zlib.decompress(inputs)
-        if any(needle in held for needle in needles):
-            found.append(record)
-    for (batch,) in connection.execute("select id from record_batches").fetchall():
-        for record, entry in cold.read(connection, batch).items():
-            held = _encode(entry.record) + _encode(entry.inputs)
-            if any(needle in held for needle in needles):
-                found.append(record)
+        return []
+
+    def holds(held: bytes) -> bool:
+        return any(needle in held for needle in needles)
+
+    rows = connection.execute(
+        "select id, body, inputs from records where inputs is not null and id > ?", (newer_than,)
+    )
+    found = [
+        record
+        for record, body, inputs in rows
+        if holds(zlib.decompress(inputs)) or holds(zlib.decompress(body))
+    ]
+    batches = connection.execute(
+        "select distinct batch_id from records where batch_id is not null and id > ?",
+        (newer_than,),
+    )
+    for (batch,) in batches.fetchall():
+        found += [
+            record
+            for record, entry in cold.read(connection, batch).items()
+            if holds(_encode(entry.inputs)) or holds(_encode(entry.record))
+        ]
     return found
 
 

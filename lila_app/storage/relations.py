@@ -194,6 +194,11 @@ def bump(connection: Connection) -> None:
     connection.execute("update counters set value = value + 1 where name = 'relations'")
 
 
+def sentence(row: RelationRow) -> str:
+    """A relation as plain words."""
+    return f"{row.subject} {row.predicate} {row.object}"
+
+
 def key(name: str) -> str:
     """What makes two spellings of a name the same: case, width and spacing do not count."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -6,7 +6,7 @@ what it follows from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 
 from lila_app.storage import erasure, events, records, relations, traces, vectors
 from lila_app.storage.driver import Connection
@@ -38,6 +38,8 @@ class Sweep:
         """Sessions whose prefix changes."""
         self.everywhere = False
         """Whether every session's prefix may change (the profile pack, a goal of all)."""
+        self.suspects: set[int] = set()
+        """Records to erase, whatever they hold."""
         self._sequences: list[int] = []
 
     def memory(self, id: str, text: str, kind: str) -> None:
@@ -57,7 +59,7 @@ class Sweep:
         relation = relations.get(self.connection, id)
         self._payloads(id, ("relation_added",))
         self.connection.execute("delete from relations where id = ?", (number(id, "r"),))
-        self._note(id, f"{relation.subject} {relation.predicate} {relation.object}")
+        self._note(id, relations.sentence(relation))
         for entity in {relation.subject_id, relation.object_id}:
             if not relations.of_entity(self.connection, entity):
                 self._payloads(entity, ("entity_added", "entity_named"))
@@ -65,16 +67,21 @@ class Sweep:
                 self.erased[entity] = None
         relations.bump(self.connection)
 
-    def chunks(self, document: int) -> None:
-        """Erase a document with its chunks and vectors."""
+    def document(self, document: int) -> None:
+        """Erase a document with its chunks and vectors; of former chunks only records know."""
         found = self.connection.execute(
-            "select id, number from chunks where document_id = ?", (document,)
+            "select id from chunks where document_id = ?", (document,)
         ).fetchall()
-        vectors.delete_rows(self.connection, "chunks", [row for row, _ in found])
+        vectors.delete_rows(self.connection, "chunks", [row for (row,) in found])
         self.connection.execute("delete from chunks where document_id = ?", (document,))
         self.connection.execute("delete from documents where id = ?", (document,))
         self._payloads(f"d{document}", ("document_ingested",))
         self.erased[f"d{document}"] = None
+        held = self.connection.execute(
+            "select distinct record_id from record_items where item_id glob ?",
+            (f"d{document}.*",),
+        )
+        self.suspects |= {row[0] for row in held}
 
     def turn_rows(self, rows: Sequence[tuple[int, str, str | None]]) -> None:
         """Erase whole turns, rows and all: (row number, words, reply)."""
@@ -85,25 +92,34 @@ class Sweep:
             self.turns[f"t{row}"] = None
             self.texts += [text for text in (user, reply or "") if len(text) >= LONG_TEXT]
 
-    def session_rows(self, session: int) -> None:
-        """Erase what a session holds besides its turns; its bare row stays for the forks."""
-        for table, letter, kinds in (
-            ("goals", "g", ("goal_set",)),
-            ("notes", "n", ("note_added",)),
-            ("cuts", "k", ("summary_rewritten",)),
-        ):
+    def end_session(self, session: int) -> None:
+        """Erase what a session holds besides turns and cuts; its bare row stays for the forks."""
+        for table, letter, kind in (("goals", "g", "goal_set"), ("notes", "n", "note_added")):
             found = self.connection.execute(
                 f"select id from {table} where session_id = ?", (session,)
             ).fetchall()
             for (row,) in found:
-                self._payloads(f"{letter}{row}", kinds)
+                self._payloads(f"{letter}{row}", (kind,))
             self.connection.execute(f"delete from {table} where session_id = ?", (session,))
-        self._payloads(f"s{session}", ("session_started", "session_renamed", "prefix_break"))
+        self._payloads(f"s{session}", ("session_started", "session_renamed"))
         self.connection.execute("delete from epochs where session_id = ?", (session,))
         self.connection.execute(
             "update sessions set title = '', deleted = 1 where id = ?", (session,)
         )
+        held = self.connection.execute("select id from records where session_id = ?", (session,))
+        self.suspects |= {row[0] for row in held}
         self.erased[f"s{session}"] = None
+
+    def cuts_of(self, session: int, kept: Container[int]) -> None:
+        """Erase a session's cuts but for some."""
+        found = self.connection.execute(
+            "select id, sequence from cuts where session_id = ?", (session,)
+        ).fetchall()
+        for row, sequence in found:
+            if row not in kept:
+                self._sequences.append(sequence)
+                self._payloads(f"k{row}", ("summary_rewritten",))
+                self.connection.execute("delete from cuts where id = ?", (row,))
 
     def words_of(self, id: str) -> None:
         """Erase what the person said in a turn; the turn stays, its words do not."""
@@ -133,7 +149,7 @@ class Sweep:
         """Erase goals, notes and titles that say the whole of it."""
         for session, title in self.connection.execute("select id, title from sessions").fetchall():
             if traces_.whole_in(title):
-                self._untitle(session, title)
+                self._untitle(session)
         for table, letter, kind in (("goals", "g", "goal_set"), ("notes", "n", "note_added")):
             found = self.connection.execute(f"select id, text, session_id from {table}").fetchall()
             for row, text, session in found:
@@ -161,11 +177,11 @@ class Sweep:
             self.erased[f"k{row}"] = None
             self.sessions.add(session)
 
-    def records(self, ids: Iterable[str]) -> list[str]:
-        """Erase inputs and hashes of records that hold one of these, or an erased text."""
-        found = {row for id in ids for row in records.holding(self.connection, id)}
-        found |= set(records.containing(self.connection, self.texts))
-        return [f"c{row}" for row in records.erase(self.connection, found)]
+    def records(self) -> list[str]:
+        """Erase inputs and hashes of records that hold something erased, and of the suspects."""
+        for id in (*self.erased, *self.turns):
+            self.suspects |= set(records.holding(self.connection, id))
+        return [f"c{row}" for row in records.erase(self.connection, self.suspects)]
 
     def finish(self) -> None:
         """Erase the payloads, log what prefixes changed, move the generation that guards work."""
@@ -181,6 +197,7 @@ class Sweep:
                 body={"reason": "forgotten"},
             )
         erasure.bump(self.connection)
+        self.connection.execute("update counters set value = 1 where name = 'scrub_due'")
 
     def common(self, word: str) -> bool:
         """Whether a word is in so many turns that it gives nothing away."""
@@ -214,7 +231,7 @@ class Sweep:
             title = self._title_of(row)
             named = " ".join(traces.words(title))
             if named and named in said:
-                self._untitle(row, title)
+                self._untitle(row)
 
     def _title_of(self, session: int) -> str:
         title: str = self.connection.execute(
@@ -222,10 +239,9 @@ class Sweep:
         ).fetchone()[0]
         return title
 
-    def _untitle(self, session: int, title: str) -> None:
+    def _untitle(self, session: int) -> None:
         self.connection.execute("update sessions set title = '' where id = ?", (session,))
         self._payloads(f"s{session}", ("session_started", "session_renamed"))
-        self.texts.append(title)
 
     def _rewrite_summary(self, row: int, session: int, sequence: int, left: str) -> str:
         self._sequences.append(sequence)

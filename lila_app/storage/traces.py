@@ -14,12 +14,11 @@ from lila_app.storage.search import STOP_WORDS
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
-_PLAIN = STOP_WORDS | frozenset(
-    (
-        "after also because before during every here like likes made make many more most much "
-        "only other over really said since still until very want wants well while"
-    ).split()
-)
+_MORE_STOP_WORDS = """
+after also because before during every here like likes made make many more most much only other
+over really said since still until very want wants well while
+"""
+_PLAIN = STOP_WORDS | frozenset(_MORE_STOP_WORDS.split())
 """Words that give nothing away by themselves in any store, however small."""
 SHORTEST_TERM = 4
 """A single lower-case word shorter than this gives nothing away by itself."""

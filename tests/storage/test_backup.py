@@ -93,7 +93,7 @@ def test_another_process_sees_the_restored_state_and_nothing_stale(
         vectors.add(other, "memories", ["m1"], given[1:2], "one")
         assert [
             h.cosine_bp for h in vectors.search(other, "memories", given[1], k=1, model_id="one")
-        ] == [10_000]  # noqa: E501 # one search
+        ] == [10_000]  # one search
         generations = erasure.generation(other), relations.generation(other)
         backup.restore(copy, path, at=AT)
         hits = vectors.search(other, "memories", given[0], k=1, model_id="one")

@@ -8,7 +8,16 @@ from lila_app.errors import NotFoundError
 from lila_app.storage import erasure, forget, ledger, memories, records, sessions, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.ledger import PrefixRow, UsageRow
-from tests.storage.builders import AT, LATER, POLICY, POLICY_HASH, answered, save, session
+from tests.storage.builders import (
+    AT,
+    LATER,
+    POLICY,
+    POLICY_HASH,
+    answered,
+    places_of,
+    save,
+    session,
+)
 
 PROVIDER = UsageRow(AT, None, "openai", "small", 900, 800, None, 40, 120, 900, "stop")
 
@@ -138,6 +147,7 @@ def test_a_record_gathered_before_a_forgetting_is_stored_without_content(store: 
         store, turn.id, "Zebulon has some", stopped=False, record_id=id, model="m", at=AT
     )
     assert finished.reply == turns.FORGOTTEN
+    assert places_of(store.path, "zebulon") == []
 
 
 def test_a_forgetting_of_something_else_does_not_touch_a_record_under_way(store: Store) -> None:
@@ -160,6 +170,7 @@ def test_a_reply_to_a_record_that_was_erased_meanwhile_is_not_kept(store: Store)
         store, turn.id, "Zebulon has some", stopped=False, record_id=id, model="m", at=AT
     )
     assert finished.reply == turns.FORGOTTEN
+    assert places_of(store.path, "zebulon") == []
     assert finished.user == "what about plants?"
 
 

@@ -165,6 +165,27 @@ def test_deleting_a_session_keeps_what_a_fork_still_shows(store: Store) -> None:
         assert events.verify(connection) == []
 
 
+def test_a_fork_keeps_the_cut_it_lives_with_when_the_ancestor_is_deleted(store: Store) -> None:
+    parent = session(store)
+    one = exchange(store, parent, "one", "a")
+    cuts.cut(store, parent, upto_sequence=one.sequence, summary="early", reason="cap", at=AT)
+    fork = sessions.fork(store, parent, at=AT)
+    two = exchange(store, parent, "two", "b")
+    cuts.cut(store, parent, upto_sequence=two.sequence, summary="late", reason="cap", at=AT)
+    before = cuts.latest_cut(store, fork.id)
+    sessions.delete(store, parent, at=AT)
+    assert before is not None
+    assert cuts.latest_cut(store, fork.id) == before
+    with store.read() as connection:
+        left = connection.execute("select summary from cuts").fetchall()
+        assert left == [("early",)]
+        bodies = [event.body for event in events.list_events(connection, kind="prefix_break")]
+    assert [body["summary"] if body else None for body in bodies][:2] == ["early", None]
+    sessions.delete(store, fork.id, at=AT)
+    with store.read() as connection:
+        assert connection.execute("select count(*) from cuts").fetchone() == (0,)
+
+
 def test_an_epoch_lasts_while_its_fingerprint_does(store: Store) -> None:
     one = session(store)
     assert sessions.current_epoch(store, one) is None
