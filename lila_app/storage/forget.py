@@ -120,10 +120,9 @@ def _rehearse(store: Store, at: str, work: Callable[[Sweep], object]) -> list[st
 def _memory(sweep: Sweep, id: str) -> Traces:
     connection = sweep.connection
     memory = memories.get(connection, id)
-    said = " ".join(traces.words(memory.text))
     same, others = [memory], list[str]()
     for one in memories.list_memories(connection):
-        if one.id != id and said and " ".join(traces.words(one.text)) == said:
+        if one.id != id and traces.folded(one.text) == traces.folded(memory.text):
             same.append(one)
         elif one.id != id:
             others.append(one.text)
@@ -235,13 +234,12 @@ def _turns(
 
 
 def _remaining(connection: Connection, telling: Traces) -> list[str]:
-    phrase = quoted(telling.whole)
     rows = connection.execute(
-        "select 'm' || id, text from memories where id in "
+        "select 'm' || id, text from memories where instr(text, ?2) or id in "
         "(select rowid from memories_fts where memories_fts match ?1) union all "
-        "select 'd' || document_id || '.' || number, text from chunks where id in "
-        "(select rowid from chunks_fts where chunks_fts match ?1)",
-        (phrase,),
+        "select 'd' || document_id || '.' || number, text from chunks where instr(text, ?2) or "
+        "id in (select rowid from chunks_fts where chunks_fts match ?1)",
+        (quoted(telling.whole or telling.text), telling.text),
     )
     found = [id for id, text in rows if telling.whole_in(text)]
     return sorted(found, key=sort_key)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from lila_app.storage.search import STOP_WORDS
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+# Scripts written without spaces count character by character.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’][^\W{_UNSPACED}]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MORE_STOP_WORDS = """
 after also because before during every here like likes made make many more most much only other
@@ -26,15 +28,18 @@ SHORTEST_TERM = 4
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The whole text, its telling runs of words, and its telling single words, all folded."""
+    """A text as it stands, and folded: the whole, its telling runs, its telling single words."""
 
+    text: str
     whole: str
     runs: frozenset[tuple[str, ...]]
     terms: frozenset[str]
 
     def whole_in(self, text: str) -> bool:
         """Whether a text says the same, word for word."""
-        return bool(self.whole) and f" {self.whole} " in f" {' '.join(words(text))} "
+        if not self.whole:  # no words at all: signs, emoji
+            return bool(self.text.strip()) and self.text.strip() in text
+        return f" {self.whole} " in f" {' '.join(words(text))} "
 
     def any_in(self, text: str) -> bool:
         """Whether a text repeats the whole, a telling run or a telling word."""
@@ -48,6 +53,11 @@ class Traces:
 def words(text: str) -> list[str]:
     """The words of a text, folded."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def folded(text: str) -> str:
+    """The words of a text as one string; a text without words is itself."""
+    return " ".join(words(text)) or text.strip()
 
 
 def of(
@@ -70,7 +80,7 @@ def of(
         for word in found
         if length == 3 and word not in known and _telling(word, text) and not common(word)
     }
-    return Traces(" ".join(found), frozenset(runs), frozenset(terms))
+    return Traces(text, " ".join(found), frozenset(runs), frozenset(terms))
 
 
 def without(text: str, traces: Traces) -> tuple[str, list[str]]:

@@ -229,6 +229,20 @@ def window(source: Source, session_id: str, after_sequence: int = 0) -> list[Tur
         return [as_turn(row) for row in rows]
 
 
+def latest(
+    source: Source, session_id: str, before_sequence: int | None = None
+) -> TurnRow | None:
+    """The last turn the session shows, or the last before a sequence."""
+    with reading(source) as connection:
+        condition, values = lineage.visible(connection, lineage.require(connection, session_id))
+        row = connection.execute(
+            f"select {COLUMNS} from turns where {condition} and sequence < ? "
+            "order by sequence desc limit 1",
+            (*values, lineage.EVERYTHING if before_sequence is None else before_sequence),
+        ).fetchone()
+        return None if row is None else as_turn(row)
+
+
 def as_turn(row: Sequence[Any]) -> TurnRow:
     """A row of `COLUMNS` as it is shown."""
     reply: str | None = row[6]
