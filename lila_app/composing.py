@@ -153,11 +153,8 @@ def _searches(row: UseCase) -> bool:
 def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
     previous = ""
     if ask.session_id is not None:
-        rows = turns.window(resources.store, ask.session_id)
-        earlier = [
-            row for row in rows if ask.before_sequence is None or row.sequence < ask.before_sequence
-        ]
-        previous = earlier[-1].user if earlier and not earlier[-1].erased else ""
+        row = turns.latest(resources.store, ask.session_id, ask.before_sequence)
+        previous = row.user if row is not None and not row.erased else ""
     goals = [goal.text for goal in state.list_goals(resources.store, ask.session_id)]
     return layer_query(ask.text, previous, goals, policy.query)
 

@@ -76,7 +76,7 @@ class Resources:
     def declared(self) -> policies.Declared:
         """The tables and the persona as they are on disk now; read again on every turn.
 
-        Reading takes a few milliseconds and lets a person edit a table and ask again.
+        So a person can edit a table and ask again. What did not change is not parsed again.
         """
         return policies.load(self.home)
 

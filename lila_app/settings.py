@@ -11,6 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -88,8 +89,8 @@ class Settings(BaseSettings):
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        if value and value not in available_timezones():
-            near = difflib.get_close_matches(value, available_timezones(), n=1)
+        if value and value not in _known_zones():
+            near = difflib.get_close_matches(value, sorted(_known_zones()), n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise ValueError(f"{value!r} is not an IANA time zone{meant}")
         return value
@@ -165,7 +166,7 @@ def system_timezone() -> str:
     The TZ variable is left out on purpose: it belongs to one process, and the same turn must
     give the same bytes whichever process assembles it.
     """
-    zones = available_timezones()
+    zones = _known_zones()
     _, found, name = os.path.realpath("/etc/localtime").partition("zoneinfo/")
     if found and name in zones:
         return name
@@ -174,6 +175,12 @@ def system_timezone() -> str:
     except (OSError, UnicodeDecodeError):
         return "UTC"
     return name if name in zones else "UTC"
+
+
+@lru_cache(maxsize=1)
+def _known_zones() -> frozenset[str]:
+    """Looked up once: it walks the zone database, 5 ms, and a turn asks for the zone."""
+    return frozenset(available_timezones())
 
 
 def _key_path(key: str) -> list[str]:

@@ -229,9 +229,7 @@ def window(source: Source, session_id: str, after_sequence: int = 0) -> list[Tur
         return [as_turn(row) for row in rows]
 
 
-def latest(
-    source: Source, session_id: str, before_sequence: int | None = None
-) -> TurnRow | None:
+def latest(source: Source, session_id: str, before_sequence: int | None = None) -> TurnRow | None:
     """The last turn the session shows, or the last before a sequence."""
     with reading(source) as connection:
         condition, values = lineage.visible(connection, lineage.require(connection, session_id))
