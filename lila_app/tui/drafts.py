@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from lila_app.errors import LilaError, StorageError
+from lila_app.errors import StorageError
 from lila_app.paths import explained, make_private, write_private
 
 _SLOTS = 16
@@ -122,11 +122,3 @@ def _read(path: Path) -> Draft:
     return Draft(
         tuple(one for one in texts if isinstance(one, str)), text if isinstance(text, str) else ""
     )
-
-
-def take_or_none(state_dir: Path, profile: str) -> tuple[DraftFile | None, str]:
-    """The draft slot, or None and the sentence that says why unsent text cannot be kept."""
-    try:
-        return DraftFile.take(state_dir, profile), ""
-    except LilaError as error:
-        return None, f"Unsent text cannot be kept: {error}"

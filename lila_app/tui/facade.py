@@ -121,6 +121,6 @@ class Assistant(Protocol):
         """Say something; closing the generator stops the reply and keeps what is there."""
         ...
 
-    def warm(self, use_case: str = "chat") -> object:
-        """Load the model and its stable prefix in the background."""
+    def warm(self, use_case: str = "chat", session: str | None = None) -> object:
+        """Load the model and the stable prefix of a session in the background."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from lila_app.errors import LilaError
 from lila_app.tui.drafts import Draft, DraftFile
@@ -25,9 +26,14 @@ class Outbox:
         self._text = ""
         self._writing = asyncio.Lock()
 
-    def keep_in(self, file: DraftFile | None) -> None:
-        """Mirror to `file` from now on."""
-        self._file = file
+    async def restore(self, state_dir: Path, profile: str) -> str:
+        """Take a draft file for this window; returns the text a dead one left in it."""
+        try:
+            self._file = await asyncio.to_thread(DraftFile.take, state_dir, profile)
+        except LilaError as error:
+            self._tell(error)
+            return ""
+        return self._file.found.joined
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -74,9 +80,12 @@ class Outbox:
             try:
                 await asyncio.to_thread(self._file.save, draft)
             except LilaError as error:
-                if not self._told:
-                    self._told = True
-                    self._on_problem(error)
+                self._tell(error)
+
+    def _tell(self, error: LilaError) -> None:
+        if not self._told:
+            self._told = True
+            self._on_problem(error)
 
     def close(self) -> None:
         """Let go of the file; what was kept stays for the next start."""

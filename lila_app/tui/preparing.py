@@ -98,8 +98,6 @@ class Preparing:
             self._bar.end()
 
     async def _load(self) -> None:
-        if self._model.chosen is not None:
-            return
         self._model.prepare(Phase.LOADING)
         self._view.refresh_status()
         await self._model.warm()

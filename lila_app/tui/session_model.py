@@ -183,5 +183,9 @@ class SessionModel:
         self.status = replace(self.status, model=name)
 
     async def warm(self) -> None:
-        """Load the model and its stable prefix; raises `LilaError`."""
-        await asyncio.to_thread(self._lila.warm, "chat")
+        """Load the model and the session's stable prefix; raises `LilaError`.
+
+        A model named on the command line is left alone: only the default one is warmed.
+        """
+        if self.chosen is None:
+            await asyncio.to_thread(self._lila.warm, "chat", self.session_id)

@@ -171,6 +171,7 @@ class FakeLila:
         self.said: list[str] = []
         self.stopped: list[str] = []
         self.warmed = 0
+        self.warm_sessions: list[str | None] = []
         self.warming: Callable[[], None] = lambda: None
         self.go_on = asyncio.Event()
         self.accepting = asyncio.Event()
@@ -214,7 +215,8 @@ class FakeLila:
             self.stopped.append(given)
             raise
 
-    def warm(self, use_case: str = "chat") -> object:
+    def warm(self, use_case: str = "chat", session: str | None = None) -> object:
         self.warmed += 1
+        self.warm_sessions.append(session)
         self.warming()
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import LilaError, StorageError
-from lila_app.tui.drafts import Draft, DraftFile, take_or_none
+from lila_app.tui.drafts import Draft, DraftFile
 from lila_app.tui.outbox import Outbox
 
 
@@ -74,11 +74,15 @@ def test_a_damaged_draft_file_is_no_draft(tmp_path: Path, found: str) -> None:
     file.close()
 
 
-def test_a_place_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "drafts").write_text("a file where a folder should be")
-    file, problem = take_or_none(tmp_path, "default")
-    assert file is None
-    assert problem.startswith("Unsent text cannot be kept: ")
+    told: list[LilaError] = []
+    outbox = Outbox(told.append)
+    assert await outbox.restore(tmp_path, "default") == ""
+    outbox.type("a")
+    await outbox.keep()
+    outbox.close()
+    assert [type(error) for error in told] == [StorageError]
 
 
 _PROGRAM = """
@@ -101,8 +105,7 @@ def test_a_killed_process_leaves_a_whole_draft_that_the_next_one_takes(tmp_path:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"saved\n"
-        held, _ = take_or_none(tmp_path, "default")
-        assert held is not None
+        held = DraftFile.take(tmp_path, "default")
         assert held.found == Draft()
         held.close()
         time.sleep(0.1)
@@ -116,14 +119,13 @@ async def test_the_outbox_tells_once_that_it_cannot_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[LilaError] = []
-    file = DraftFile.take(tmp_path, "default")
 
     def refuse(_self: DraftFile, _draft: Draft) -> None:
         raise StorageError("no room")
 
     monkeypatch.setattr(DraftFile, "save", refuse)
     outbox = Outbox(told.append)
-    outbox.keep_in(file)
+    await outbox.restore(tmp_path, "default")
     outbox.type("a")
     await outbox.keep()
     await outbox.keep()
@@ -132,9 +134,8 @@ async def test_the_outbox_tells_once_that_it_cannot_write(
 
 
 async def test_a_message_under_way_is_kept_until_it_is_accepted(tmp_path: Path) -> None:
-    file = DraftFile.take(tmp_path, "default")
     outbox = Outbox(lambda _error: None)
-    outbox.keep_in(file)
+    await outbox.restore(tmp_path, "default")
     outbox.submit("one")
     outbox.submit("two")
     outbox.type("three")

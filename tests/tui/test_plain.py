@@ -127,19 +127,19 @@ class Gallery(App[None]):
 
 async def _show(text: str) -> None:
     app = Gallery(text)
-    async with app.run_test(size=(80, 120)) as pilot:
+    async with app.run_test(size=(80, 100)) as pilot:
         await app.fill()
         await pilot.pause()
-        app.clear_notifications()
-        await app.query("*").remove()
+    empty: App[None] = App()
+    async with empty.run_test() as pilot:
         for screen in (
             ConfirmScreen(text, yes=text, no=text),
             AskLineScreen(text, text),
             ChooseModelScreen(Missing(text, text, (text,))),
         ):
-            await app.push_screen(screen)
+            await empty.push_screen(screen)
             await pilot.pause()
-            await app.pop_screen()
+            await empty.pop_screen()
 
 
 async def test_every_widget_shows_the_worst_texts() -> None:

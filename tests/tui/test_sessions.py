@@ -72,6 +72,7 @@ async def test_the_latest_come_first_and_enter_opens(lila: FakeLila) -> None:
         await say(pilot, "and then?")
         await settled(pilot)
         assert lila.said == ["and then?"]
+        assert lila.warm_sessions == [None, "s1"]
 
 
 async def test_search_finds_titles_and_what_was_said(lila: FakeLila) -> None:

@@ -19,7 +19,6 @@ from textual.worker import Worker, WorkerError, WorkerState
 
 from lila_app.errors import LilaError
 from lila_app.tui.answering import Answering, TurnView
-from lila_app.tui.drafts import take_or_none
 from lila_app.tui.editor import edit
 from lila_app.tui.exchange import Kind, from_turn
 from lila_app.tui.facade import Assistant
@@ -129,15 +128,10 @@ class ChatScreen(Screen[None]):
 
     @work(group="begin", exit_on_error=False)
     async def _begin(self) -> None:
-        file, problem = await asyncio.to_thread(
-            take_or_none, self._lila.home.state_dir, self._lila.profile
-        )
-        self._outbox.keep_in(file)
-        if file is not None and file.found.joined:
-            self.give_back(file.found.joined)
+        left = await self._outbox.restore(self._lila.home.state_dir, self._lila.profile)
+        if left:
+            self.give_back(left)
             self.notify("This message was not sent; it is back in the prompt.")
-        if problem:
-            self.notify(problem, severity="warning")
         await self._show_empty()
         if self._first_session is not None:
             await self._open(self._first_session)
@@ -385,7 +379,15 @@ class ChatScreen(Screen[None]):
         self._prompt.sent.replace([turn.user for turn in detail.turns])
         await self._transcript.show([from_turn(turn) for turn in detail.turns])
         self.refresh_status()
+        if self._preparing.over:
+            self._warm()
         return True
+
+    @work(group="warm", exclusive=True, exit_on_error=False)
+    async def _warm(self) -> None:
+        # Only speed depends on it: what is wrong with the model is told by the next turn.
+        with contextlib.suppress(LilaError):
+            await self._model.warm()
 
     async def _show_empty(self) -> None:
         self._model.start_new()
