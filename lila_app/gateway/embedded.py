@@ -140,6 +140,8 @@ class EmbeddedProvider:
                         async for event in events:
                             yield event
             except httpx2.TransportError as error:
+                # Dead, dying or hung: whichever, the next call gets a new one.
+                await asyncio.to_thread(self._server.discard, served)
                 raise UnavailableError(
                     f"the embedded model stopped answering ({type(error).__name__})",
                     hint="ask again: it is started anew",

@@ -18,11 +18,13 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from typing import IO, Protocol, TextIO, cast
 
 _ERRORS_ONLY = 1
 _NO_FLASH_ATTENTION = 0
 _NO_BUSY_WAIT = 0
+_PATIENCE = 20
 _CACHE_MIB = 256
 """Memory for prefixes that left their slot, as when a person goes back and forth between sessions;
 llama.cpp's default is 8 GB. 256 MiB hold about 11,000 tokens of the embedded model."""
@@ -140,12 +142,18 @@ def _redirect(descriptor: int, target: str) -> None:
 
 
 def _reason(complaints: IO[bytes]) -> str:
-    """The first complaint of llama.cpp, without its time and place."""
-    complaints.seek(0)
-    for line in complaints.read(65_536).decode("utf-8", errors="replace").splitlines():
-        _, found, said = line.partition(": ")
-        if found and " E " in line:
-            return said.removeprefix("error loading model: ").strip()
+    """The first complaint of llama.cpp, without its time and place.
+
+    A thread of its own writes them, so the first may take a moment to arrive.
+    """
+    for _ in range(_PATIENCE):
+        time.sleep(0.05)
+        complaints.seek(0)
+        said = complaints.read(65_536).decode("utf-8", errors="replace")
+        for line in said.splitlines():
+            _, found, complaint = line.partition(": ")
+            if found and " E " in line:
+                return complaint.removeprefix("error loading model: ").strip()
     return ""
 
 

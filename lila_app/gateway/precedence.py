@@ -33,14 +33,14 @@ class Hold:
         self.rank = rank
         self._lock = threading.Lock()
         self._taken = False
-        self._when_taken: Callable[[], None] | None = None
+        self._when_taken: Callable[[], object] | None = None
 
     @property
     def taken(self) -> bool:
         """Somebody of a higher rank took the model away."""
         return self._taken
 
-    def when_taken(self, callback: Callable[[], None]) -> None:
+    def when_taken(self, callback: Callable[[], object]) -> None:
         """Call `callback` (from any thread, once) when the model is taken away."""
         with self._lock:
             self._when_taken = callback

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ class Reply:
     thinking: str = ""
     usage: Usage = field(default_factory=Usage)
     ended: str = ""
-    kinds: list[type] = field(default_factory=list)
+    kinds: list[type] = field(default_factory=list[type])
+    began: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 def request(
@@ -54,6 +56,7 @@ async def ask(provider: Provider, asked: Request, into: Reply | None = None) -> 
             match event:
                 case TextDelta(text):
                     reply.text += text
+                    reply.began.set()
                 case ThinkingDelta(text):
                     reply.thinking += text
                 case Usage():

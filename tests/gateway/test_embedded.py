@@ -114,8 +114,7 @@ async def test_cancelling_while_the_prompt_is_read_frees_the_model(
 async def test_a_spoken_question_takes_the_model_from_a_chat(embedded: EmbeddedProvider) -> None:
     partial = Reply()
     chat = asyncio.create_task(ask(embedded, request(STORY, max_tokens=1500), partial))
-    while not partial.text:
-        await asyncio.sleep(0.02)
+    await partial.began.wait()
     started = time.monotonic()
     spoken = await ask(embedded, request("Say yes.", max_tokens=2, slot="voice"))
     assert time.monotonic() - started < SHORT

@@ -56,9 +56,8 @@ TINY = Published(
 def _index(exchange: Exchange) -> None:
     """The simple repository API, one package."""
     if exchange.path == "/simple/tiny-model/":
-        exchange.text(
-            200, f'<!DOCTYPE html><html><body><a href="/f/{FILE}">{FILE}</a></body></html>'
-        )
+        link = f'<a href="/f/{FILE}">{FILE}</a>'
+        exchange.text(200, f"<!DOCTYPE html><html><body>{link}</body></html>")
     elif exchange.path == f"/f/{FILE}":
         _send(exchange, WHEEL)
     else:
@@ -88,10 +87,10 @@ def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServe
             "PIP_EXTRA_INDEX_URL",
             "PIP_FIND_LINKS",
             "PIP_NO_INDEX",
-            "HTTP_PROXY",
-            "http_proxy",
+            "PIP_PROXY",
         ):
             monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         yield server
 
 

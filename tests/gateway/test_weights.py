@@ -157,7 +157,7 @@ def test_the_default_model_is_known_when_adopted_under_any_name(
     models_dir: Path, tmp_path: Path
 ) -> None:
     given = tmp_path / "downloaded.gguf"
-    os.symlink(models_dir / SMOLLM2.file, given)
+    given.symlink_to(models_dir / SMOLLM2.file)
     seen: list[tuple[int, int]] = []
     weights = adopt(given, tmp_path / "m", lambda done, total, label: seen.append((done, total)))
     assert weights.name == DEFAULT
