@@ -15,10 +15,10 @@ from lila_app.context.items import Counter
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<!^)(?<![.!?]\s)\b[^\W\d_a-z][^\W\d_]+")
-_PROMISE = re.compile(
-    r"\b(?:will|shall|must|should|need|want|plan|decided?|agreed?|promised?|remember|remind"
-    r"|prefer|always|never|because|deadline|due)\b",
-    re.IGNORECASE,
+_WORD = re.compile(r"\w+")
+_PROMISES = frozenset(
+    "will shall must should need want plan decide decided agree agreed promise promised remember "
+    "remind prefer always never because deadline due".split()
 )
 _SAID, _ANSWERED = "- They said: ", "- LILA: "
 _LONGEST = 240
@@ -47,7 +47,8 @@ def fold(previous: str, exchanges: Sequence[Exchange], ceiling: int, count: Coun
     unique = list(dict.fromkeys(line for line in lines if line.strip()))
     # Later lines win ties: what was said last before the cut is what the next turn leans on.
     ranked = sorted(range(len(unique)), key=lambda i: (-_weight(unique[i]), -i))
-    return _fitting(unique, ranked, ceiling, count, "\n")
+    sizes = [count(line + "\n") for line in unique]
+    return _fitting(unique, sizes, ranked, ceiling, count, "\n")
 
 
 def condense(text: str, ceiling: int, count: Counter) -> str:
@@ -56,22 +57,45 @@ def condense(text: str, ceiling: int, count: Counter) -> str:
     It looks at the text alone, never at a query, so a shortened item keeps its bytes. Empty when
     no sentence fits.
     """
-    sentences = _sentences(text)
-    ranked = sorted(range(len(sentences)), key=lambda i: (-_weight(sentences[i]), i))
-    return _fitting(sentences, ranked, ceiling, count, " ")
+    return Sentences.of(text, count).within(ceiling, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """A text cut into sentences, weighed and counted once for however many ceilings."""
+
+    lines: tuple[str, ...]
+    sizes: tuple[int, ...]
+    ranked: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str, count: Counter) -> Sentences:
+        """The sentences of a text; `ranked` are their places, those that carry most first."""
+        lines = _sentences(text)
+        weights = [_weight(line) for line in lines]
+        ranked = sorted(range(len(lines)), key=lambda i: (-weights[i], i))
+        return cls(tuple(lines), tuple(count(line + "\n") for line in lines), tuple(ranked))
+
+    def within(self, ceiling: int, count: Counter) -> str:
+        """What `condense` keeps under this ceiling."""
+        return _fitting(self.lines, self.sizes, self.ranked, ceiling, count, " ")
 
 
 def _fitting(
-    lines: Sequence[str], ranked: Sequence[int], ceiling: int, count: Counter, joint: str
+    lines: Sequence[str],
+    sizes: Sequence[int],
+    ranked: Sequence[int],
+    ceiling: int,
+    count: Counter,
+    joint: str,
 ) -> str:
     """The lines that fit, taken in the order `ranked`, joined in their own order."""
     kept: list[int] = []
     left = ceiling
     for index in ranked:
-        size = count(lines[index] + "\n")
-        if size <= left:
+        if sizes[index] <= left:
             kept.append(index)
-            left -= size
+            left -= sizes[index]
     # Tokens are not additive, so the whole is counted again; the weakest line goes first.
     while kept and ceiling > 0:
         text = joint.join(lines[i] for i in sorted(kept))
@@ -88,8 +112,15 @@ def _sentences(text: str) -> list[str]:
 
 def _weight(line: str) -> int:
     body = line.removeprefix(_SAID).removeprefix(_ANSWERED)
-    weight = 3 * min(len(_NAME.findall(body)), 3) + 2 * min(len(_NUMBER.findall(body)), 3)
-    weight += 3 * min(len(_PROMISE.findall(body)), 2)
+    weight = 3 * min(_names(body), 3) + 2 * min(len(_NUMBER.findall(body)), 3)
+    weight += 3 * min(sum(word in _PROMISES for word in _WORD.findall(body.lower())), 2)
     # What the person said is evidence; what LILA said is often a restatement of it.
     weight += 2 if line.startswith(_SAID) else 0
     return weight - (4 if body.endswith("?") else 0)
+
+
+def _names(body: str) -> int:
+    # Most sentences have no capital after the first letter, and looking for one is the cheap part.
+    if body.isascii() and body[1:].lower() == body[1:]:
+        return 0
+    return len(_NAME.findall(body))

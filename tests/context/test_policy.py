@@ -273,6 +273,8 @@ def test_a_snapshot_comes_back_as_the_same_policy_with_the_same_hash() -> None:
     assert back.blocks[0].lifetime is Lifetime.L0
     assert snapshot_of(back) == text
     assert policy_hash(back) == policy_hash(mine)
+    canonical = {"ensure_ascii": False, "sort_keys": True, "separators": (",", ":")}
+    assert json.dumps(json.loads(text), **canonical) == text
     assert json.loads(text)["prompts"]  # what the prompts say is part of the policy
 
 

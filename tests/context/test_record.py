@@ -12,11 +12,16 @@ from jsonschema import ValidationError
 
 from lila_app.context import (
     Context,
+    Deadline,
     ModelLimits,
     Placement,
     Specification,
+    Summary,
+    ToolExchange,
     assemble,
+    from_inputs,
     policy_hash,
+    to_inputs,
 )
 from lila_app.context.policy import LayerPolicy
 from lila_app.errors import BudgetError
@@ -157,12 +162,20 @@ def test_the_schema_refuses_a_record_with_anything_missing_added_or_of_another_k
 
 
 def test_a_stored_specification_replays_to_the_same_bytes_and_the_same_record() -> None:
-    plain = full()
+    plain = replace(
+        full(),
+        summary=Summary(4, "- They said: The shed leaks."),
+        tools=('{"name":"search"}',),
+        exchanges=(ToolExchange("c1", "search", "{}", "found"),),
+        persona="You are Ada.",
+    )
     first, again = assemble(plain, cl100k()), replayed(plain, cl100k())
     assert again.text == first.text
     assert again.blocks == first.blocks
     assert again.breakpoints == first.breakpoints
     assert json.dumps(again.record) == json.dumps(first.record)
+    stored = json.loads(json.dumps(to_inputs(plain)))
+    assert from_inputs(stored, plain.policy) == plain
 
 
 def test_under_another_policy_the_bytes_or_at_least_the_policy_hash_differ() -> None:
@@ -182,6 +195,12 @@ def test_time_spent_and_who_answered_are_recorded_and_never_change_the_bytes() -
     assert first.text == second.text
     assert {layer["ms"] for layer in second.record["layers"]} == {400}
     assert list(first.record["query"]) == list(second.record["query"])
+    late = replace(plain, deadline=Deadline(400, ("rag", "session"), ("memory", "graph")))
+    assert assemble(late, cl100k()).record["deadline"] == {
+        "ms": 400,
+        "answered": ["session", "rag"],
+        "missed": ["memory", "graph"],
+    }
 
 
 def test_lone_surrogates_and_marks_survive_the_store() -> None:
