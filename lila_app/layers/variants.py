@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lila_app.context.fold import condense
+from lila_app.context.fold import Sentences
 from lila_app.context.items import Counter, Variant, exchange, recalled
 
 WORTH_SHORTENING = 60
@@ -19,8 +19,9 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
         return (full,)
     forms = [full]
     overhead = count(head)
+    sentences = Sentences.of(text, count)
     for name, share in (("half", 2), ("quarter", 4)):
-        short = condense(text, full.tokens // share - overhead, count)
+        short = sentences.within(full.tokens // share - overhead, count)
         if short:
             form = recalled(name, f"{head}{short}", count)
             if form.tokens < forms[-1].tokens:
@@ -38,9 +39,10 @@ def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
         return (full,)
     forms = [full]
     said, answered = count(user), count(reply)
+    of_user, of_reply = Sentences.of(user, count), Sentences.of(reply, count)
     for name, share in (("half", 2), ("quarter", 4)):
-        short_user = condense(user, said // share, count) or _stub(user)
-        short_reply = condense(reply, answered // share, count) or _stub(reply)
+        short_user = of_user.within(said // share, count) or _stub(user)
+        short_reply = of_reply.within(answered // share, count) or _stub(reply)
         form = exchange(name, short_user, short_reply, count)
         if form.tokens < forms[-1].tokens:
             forms.append(form)
