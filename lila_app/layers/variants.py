@@ -19,12 +19,14 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
         return (full,)
     forms = [full]
     overhead = count(head)
-    sentences = Sentences.of(text, count)
+    sentences = Sentences.of(text, full.tokens - overhead)
     for name, share in (("half", 2), ("quarter", 4)):
-        short = sentences.within(full.tokens // share - overhead, count)
+        room = full.tokens // share - overhead
+        short = sentences.within(room, lambda kept: count(f"{head}{kept}\n") - overhead)
         if short:
             form = recalled(name, f"{head}{short}", count)
-            if form.tokens < forms[-1].tokens:
+            # Less than half of what it may be is a scrap ("Sarah agreed."), worse than nothing.
+            if room <= 2 * (form.tokens - overhead) and form.tokens < forms[-1].tokens:
                 forms.append(form)
     return tuple(forms)
 
@@ -39,7 +41,7 @@ def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
         return (full,)
     forms = [full]
     said, answered = count(user), count(reply)
-    of_user, of_reply = Sentences.of(user, count), Sentences.of(reply, count)
+    of_user, of_reply = Sentences.of(user, said), Sentences.of(reply, answered)
     for name, share in (("half", 2), ("quarter", 4)):
         short_user = of_user.within(said // share, count) or _stub(user)
         short_reply = of_reply.within(answered // share, count) or _stub(reply)

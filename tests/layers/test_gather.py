@@ -115,6 +115,13 @@ def test_shorter_forms_are_shorter_and_hold_only_words_of_the_whole(text: str) -
         assert set(form.text.split()) - cut <= words
 
 
+def test_a_scrap_is_not_a_shorter_form(count: Counter) -> None:
+    # One long sentence and one of two words: a quarter could hold the two words alone.
+    long = "Nina said yes to being acting head on four conditions, " * 6 + "and that was that."
+    forms = variants.of_text("[m44] ", f"Sarah agreed. {long}", count)
+    assert [form.name for form in forms] == ["full"]
+
+
 @pytest.mark.parametrize("side", ["user", "reply"])
 def test_a_pasted_book_still_leaves_a_stub(side: str, count: Counter) -> None:
     book = "word " * 5_000
