@@ -9,7 +9,7 @@ the same bytes.
     screen               which candidates may compete
     standing, window, fold   what stands above the breakpoints, its grid and its summary
     fixed, recall        what comes off the top, and what fills the rest
-    blocks               the bytes and their breakpoints
+    drafts, blocks       the contents of blocks, their bytes and breakpoints
     assemble, record     the order of events, and the account of them
     query                what the layers are asked
 """
@@ -41,7 +41,7 @@ from lila_app.context.specification import (
     from_inputs,
     to_inputs,
 )
-from lila_app.context.standing import Cut
+from lila_app.context.standing import Cut, Rooms, due_cut, rooms_under
 
 __all__ = [
     "Admission",
@@ -58,6 +58,7 @@ __all__ = [
     "Policy",
     "PromptMessage",
     "Reason",
+    "Rooms",
     "Source",
     "Specification",
     "Summary",
@@ -66,6 +67,7 @@ __all__ = [
     "allocate_tokens",
     "assemble",
     "concerns",
+    "due_cut",
     "exchange",
     "fill_items",
     "from_inputs",
@@ -74,6 +76,7 @@ __all__ = [
     "parse_policy",
     "policy_hash",
     "recalled",
+    "rooms_under",
     "snapshot",
     "to_inputs",
     "token_limit",

@@ -48,7 +48,7 @@ def fold(previous: str, exchanges: Sequence[Exchange], ceiling: int, count: Coun
     # Later lines win ties: what was said last before the cut is what the next turn leans on.
     ranked = sorted(range(len(unique)), key=lambda i: (-_weight(unique[i]), -i))
     sizes = [count(line + "\n") for line in unique]
-    return _fitting(unique, sizes, ranked, ceiling, count, "\n")
+    return _fitting(unique, sizes, ranked, ceiling, lambda kept: count(kept + "\n"), "\n")
 
 
 def condense(text: str, ceiling: int, count: Counter) -> str:
@@ -57,28 +57,40 @@ def condense(text: str, ceiling: int, count: Counter) -> str:
     It looks at the text alone, never at a query, so a shortened item keeps its bytes. Empty when
     no sentence fits.
     """
-    return Sentences.of(text, count).within(ceiling, count)
+    return Sentences.of(text, count(text)).within(ceiling, lambda kept: count(kept + "\n"))
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """A text cut into sentences, weighed and counted once for however many ceilings."""
+    """A text cut into sentences and weighed, once for however many ceilings.
+
+    `ranked` are the places of the lines, those that carry most first; `sizes` are estimates.
+    """
 
     lines: tuple[str, ...]
     sizes: tuple[int, ...]
     ranked: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str, count: Counter) -> Sentences:
-        """The sentences of a text; `ranked` are their places, those that carry most first."""
+    def of(cls, text: str, tokens: int) -> Sentences:
+        """The sentences of a text of so many tokens.
+
+        A sentence is taken to have its share of them by its bytes: to count each would take as
+        long as everything else that is done for an item, and what is kept is counted in any case.
+        """
         lines = _sentences(text)
         weights = [_weight(line) for line in lines]
-        ranked = sorted(range(len(lines)), key=lambda i: (-weights[i], i))
-        return cls(tuple(lines), tuple(count(line + "\n") for line in lines), tuple(ranked))
+        lengths = [len(line.encode("utf-8", "surrogatepass")) for line in lines]
+        total = max(1, len(text.encode("utf-8", "surrogatepass")))
+        return cls(
+            tuple(lines),
+            tuple(-(-tokens * length // total) for length in lengths),
+            tuple(sorted(range(len(lines)), key=lambda i: (-weights[i], i))),
+        )
 
-    def within(self, ceiling: int, count: Counter) -> str:
-        """What `condense` keeps under this ceiling."""
-        return _fitting(self.lines, self.sizes, self.ranked, ceiling, count, " ")
+    def within(self, ceiling: int, measure: Counter) -> str:
+        """What `condense` keeps: `measure` counts it as it will stand, beside whatever it needs."""
+        return _fitting(self.lines, self.sizes, self.ranked, ceiling, measure, " ")
 
 
 def _fitting(
@@ -86,7 +98,7 @@ def _fitting(
     sizes: Sequence[int],
     ranked: Sequence[int],
     ceiling: int,
-    count: Counter,
+    measure: Counter,
     joint: str,
 ) -> str:
     """The lines that fit, taken in the order `ranked`, joined in their own order."""
@@ -99,7 +111,7 @@ def _fitting(
     # Tokens are not additive, so the whole is counted again; the weakest line goes first.
     while kept and ceiling > 0:
         text = joint.join(lines[i] for i in sorted(kept))
-        if count(text + "\n") <= ceiling:
+        if measure(text) <= ceiling:
             return text
         kept.pop()
     return ""
