@@ -5,14 +5,16 @@ several can share one transaction. Rows come back as frozen dataclasses; ids are
 
 | module | holds |
 |---|---|
-| `connection` | `Store.open`, `read`, `write`; `driver` and `files` beneath it |
+| `connection` | `Store.open`, `read`, `write`; beneath it `driver` (SQLite, errors) and `files` |
 | `migrations`, `schema` | the file's versions |
+| `values` | ids and times in the form they are kept |
 | `events` | append-only log, chained over HMACs of erasable payloads |
-| `sessions`, `lineage`, `turns` | sessions with forks and epochs; turns, cuts, prefix breaks |
+| `sessions`, `lineage`, `turns`, `cuts` | sessions, forks, epochs; turns; cuts, prefix breaks |
 | `state` | goals, working notes, open things |
 | `memories`, `relations`, `documents` | what the layers of those names search |
-| `search`, `vectors` | full text and nearest neighbours over memories, turns and chunks |
-| `records`, `ledger` | what each call saw, and what the provider said it cost |
-| `erasure`, `forget` | the generation that guards background work; forgetting itself |
+| `search` with `terms`, `vectors` with `matrix` | full text; nearest neighbours |
+| `records` with `cold`, `ledger` | what each call saw; what the provider said it cost |
+| `erasure` | the generation that guards background work |
+| `forget` with `sweep` and `traces` | forgetting: what goes, the erasing, what gives a text away |
 | `check`, `backup` | is it whole; copies, put back |
 """

@@ -173,6 +173,7 @@ class Store:
         """Close every connection; safe to call twice."""
         self._closed = True
         self._drop_idle()
+        self.attachments.clear()
         with self._write_lock:
             if self._writer is not None:
                 self._writer.close()

@@ -97,9 +97,10 @@ def prefix_breaks(source: Source, session_id: str) -> list[PrefixBreak]:
             "coalesce(json_extract(p.body, '$.reason'), (select reason from cuts c "
             "where c.sequence = e.sequence), 'forgotten'), e.at "
             "from events e left join payloads p using (sequence) "
-            "where e.kind = 'prefix_break' and e.sequence > ? "
-            "and (e.session_id = ? or e.session_id is null) order by e.sequence",
-            (started, session),
+            "where ((e.session_id = ? and e.kind = 'prefix_break') "
+            "or (e.session_id is null and e.kind = 'prefix_break')) and e.sequence > ? "
+            "order by e.sequence",
+            (session, started),
         )
         return [
             PrefixBreak(row[0], optional_id("s", row[1]), row[2], row[3], row[4]) for row in rows

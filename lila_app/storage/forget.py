@@ -216,15 +216,18 @@ def _turns(
     connection: Connection, ids: Sequence[str] | None = None
 ) -> list[tuple[str, str, list[str]]]:
     """(id, words, replies) of turns; where a reply was shortened to what was heard, both."""
-    only = "" if ids is None else f"where t.id in ({', '.join('?' * len(ids))})"
+    marks = "" if ids is None else ", ".join("?" * len(ids))
     rows = connection.execute(
-        f"select t.id, t.user, t.reply from turns t {only} order by t.id",
+        f"select id, user, reply from turns{'' if ids is None else f' where id in ({marks})'} "
+        "order by id",
         [] if ids is None else [number(id, "t") for id in ids],
     ).fetchall()
     heard = connection.execute(
         "select e.subject, json_extract(p.body, '$.reply') from events e "
         "join payloads p using (sequence) where e.kind = 'turn_finished' and e.subject in "
-        "(select subject from events where kind = 'turn_heard')"
+        "(select subject from events where kind = 'turn_heard'"
+        f"{'' if ids is None else f' and subject in ({marks})'})",
+        ids or [],
     )
     whole: dict[str, str] = {row[0]: row[1] for row in heard}
     return [

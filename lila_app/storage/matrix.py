@@ -90,23 +90,42 @@ class Matrix:
         self._used = 0
 
     def candidates(
-        self, connection: Connection, query: Floats, k: int, excluded: Sequence[int]
+        self,
+        connection: Connection,
+        query: Floats,
+        k: int,
+        excluded: Sequence[int],
+        also: Sequence[int] = (),
     ) -> tuple[list[int], Floats]:
-        """Row numbers and vectors that certainly hold the best k; the lock must be held."""
+        """Row numbers and copied vectors that certainly hold the best k, and the rows `also`.
+
+        The lock must be held.
+        """
         self.refresh(connection)
         products: Floats = self._vectors[: self._used] @ query
         if excluded:
-            products[np.isin(self._ids[: self._used], np.asarray(excluded, np.int64))] = -2
+            products[self._places(excluded)] = -2
         allowed = int(np.count_nonzero(products > -2))
-        if allowed == 0:
-            return [], self._vectors[:0]
         if allowed <= k:
             chosen = np.flatnonzero(products > -2)
-        else:
+        elif k > 0:
             lowest = np.partition(products, -k)[-k]
             chosen = np.flatnonzero((products >= lowest - MARGIN) & (products > -2))
+        else:
+            chosen = np.empty(0, np.int64)
+        if also:
+            chosen = np.union1d(chosen, self._places(also))
         ids: list[int] = self._ids[chosen].tolist()
         return ids, self._vectors[chosen]
+
+    def _places(self, rows: Sequence[int]) -> Integers:
+        """Where in the matrix those of the rows are that have a vector."""
+        if self._order is None:
+            self._order = np.argsort(self._ids[: self._used])
+        wanted = np.asarray(rows, np.int64)
+        found = np.searchsorted(self._ids, wanted, sorter=self._order)
+        places = self._order[np.minimum(found, self._used - 1)] if self._used else found[:0]
+        return places[self._ids[places] == wanted] if self._used else places
 
     def refresh(self, connection: Connection) -> None:
         """Take over what any process changed since the last time; the lock must be held."""

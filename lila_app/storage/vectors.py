@@ -181,18 +181,20 @@ def search(
     k: int,
     model_id: str,
     exclude_session: str | None = None,
+    also: Sequence[int] = (),
 ) -> list[VectorHit]:
     """The k rows nearest to a vector, best first, equal ones by id.
 
-    `exclude_session` leaves out the turns that session shows. The result is the same under any
-    number of threads. A model without vectors has no neighbours.
+    `exclude_session` leaves out the turns that session shows. `also` are row numbers whose cosine
+    is wanted whatever their rank; those that have a vector are among the hits. The result is the
+    same under any number of threads. A model without vectors has no neighbours.
     """
     from lila_app.storage import matrix
 
     query = matrix.unit(query_vector.reshape(-1))
     with store.read() as connection:
         held = _matrix(store, connection, table, model_id)
-        if held is None or k <= 0:
+        if held is None:
             return []
         excluded: list[int] = []
         if exclude_session is not None and table == "turns":
@@ -201,40 +203,15 @@ def search(
             found = connection.execute(f"select id from turns where {condition}", values)
             excluded = [row[0] for row in found]
         with held.lock:
-            rows, vectors = held.candidates(connection, query, k, excluded)
-            scored = matrix.scores(vectors, query)
-        hits = [
-            VectorHit(id, score)
-            for row, score in zip(rows, scored, strict=True)
-            if (id := _id_of(connection, table, row)) is not None
-        ]
-    hits.sort(key=lambda hit: (-hit.cosine_bp, sort_key(hit.id)))
-    return hits[:k]
-
-
-def cosines(
-    source: Source, table: Table, query_vector: Floats, ids: Sequence[str], *, model_id: str
-) -> dict[str, int]:
-    """The cosine in basis points, as `search` gives it, of each of these rows with a vector."""
-    import numpy as np
-
-    from lila_app.storage import matrix
-
-    with reading(source) as connection:
-        model = _known_model(connection, model_id)
-        held: dict[str, Floats] = {}
-        for id in ids:
-            row = _row_of(connection, table, id)
-            if model is None or row is None or not _has_vector(connection, table, model, row):
-                continue
-            found = connection.execute(
-                f"select embedding from {index_name(table, model)} where id = ?", (row,)
-            ).fetchone()
-            held[id] = np.frombuffer(found[0], np.float32)
-    if not held:
-        return {}
-    query = matrix.unit(query_vector.reshape(-1))
-    return dict(zip(held, matrix.scores(np.stack(list(held.values())), query), strict=True))
+            rows, vectors = held.candidates(connection, query, k, excluded, also)
+        scored = matrix.scores(vectors, query)
+        ids = _ids_of(connection, table, rows)
+    ranked = sorted(
+        ((VectorHit(ids[row], score), row) for row, score in zip(rows, scored, strict=True)),
+        key=lambda hit: (-hit[0].cosine_bp, sort_key(hit[0].id)),
+    )
+    wanted = set(also)
+    return [hit for place, (hit, row) in enumerate(ranked) if place < k or row in wanted]
 
 
 def warm(store: Store, table: Table, model_id: str) -> None:
@@ -346,10 +323,11 @@ def _row_of(connection: Connection, table: Table, id: str) -> int | None:
     return row[0] if row else None
 
 
-def _id_of(connection: Connection, table: Table, row: int) -> str | None:
+def _ids_of(connection: Connection, table: Table, rows: Sequence[int]) -> dict[int, str]:
     if table != "chunks":
-        return f"{table[0]}{row}"
+        return {row: f"{table[0]}{row}" for row in rows}
+    marks = ", ".join("?" * len(rows))
     found = connection.execute(
-        "select document_id, number from chunks where id = ?", (row,)
-    ).fetchone()
-    return f"d{found[0]}.{found[1]}" if found else None
+        f"select id, document_id, number from chunks where id in ({marks})", list(rows)
+    )
+    return {row[0]: f"d{row[1]}.{row[2]}" for row in found}

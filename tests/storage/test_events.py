@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lila_app.errors import UsageError
@@ -39,6 +39,7 @@ def _tamper(path: Path, *statements: str) -> None:
     connection.close()
 
 
+@settings(max_examples=40)
 @given(
     texts=st.lists(st.text(max_size=20), min_size=1, max_size=25),
     erased=st.lists(st.sets(st.integers(1, 40), max_size=8), max_size=4),
