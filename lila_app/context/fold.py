@@ -17,8 +17,11 @@ _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<!^)(?<![.!?]\s)\b[^\W\d_a-z][^\W\d_]+")
 _WORD = re.compile(r"\w+")
 _PROMISES = frozenset(
-    "will shall must should need want plan decide decided agree agreed promise promised remember "
-    "remind prefer always never because deadline due".split()
+    (
+        *("will", "shall", "must", "should", "need", "want", "plan", "decide", "decided", "agree"),
+        *("agreed", "promise", "promised", "remember", "remind", "prefer", "always", "never"),
+        *("because", "deadline", "due"),
+    )
 )
 _SAID, _ANSWERED = "- They said: ", "- LILA: "
 _LONGEST = 240
