@@ -37,7 +37,6 @@ class Finder:
         by_words = search.search_text(
             self.store, table, question.text, k=CANDIDATES, exclude_session=exclude_session
         )
-        covered = {hit.id: hit.coverage for hit in by_words}
         by_meaning = vectors.search(
             self.store,
             table,
@@ -45,10 +44,10 @@ class Finder:
             k=CANDIDATES,
             model_id=self.model_id,
             exclude_session=exclude_session,
+            also=[hit.rowid for hit in by_words],
         )
+        covered = {hit.id: hit.coverage for hit in by_words}
         near = {hit.id: hit.cosine_bp for hit in by_meaning}
-        lone = [id for id in covered if id not in near]
-        near |= vectors.cosines(self.store, table, question.vector(), lone, model_id=self.model_id)
         joined = [
             Found(id, relevance(near.get(id), covered.get(id, 0.0))) for id in {*covered, *near}
         ]

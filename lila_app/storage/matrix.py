@@ -88,6 +88,8 @@ class Matrix:
         self._vectors: Floats = np.empty((0, dimensions), np.float32)
         self._ids: Integers = np.empty(0, np.int64)
         self._used = 0
+        self._order: Integers | None = None
+        """Places by row number; worked out when asked for, until the rows change."""
 
     def candidates(
         self,
@@ -114,18 +116,21 @@ class Matrix:
         else:
             chosen = np.empty(0, np.int64)
         if also:
-            chosen = np.union1d(chosen, self._places(also))
+            more = self._places(also)
+            chosen = np.union1d(chosen, more[products[more] > -2])
         ids: list[int] = self._ids[chosen].tolist()
         return ids, self._vectors[chosen]
 
     def _places(self, rows: Sequence[int]) -> Integers:
         """Where in the matrix those of the rows are that have a vector."""
+        ids = self._ids[: self._used]
         if self._order is None:
-            self._order = np.argsort(self._ids[: self._used])
+            self._order = np.argsort(ids)
         wanted = np.asarray(rows, np.int64)
-        found = np.searchsorted(self._ids, wanted, sorter=self._order)
-        places = self._order[np.minimum(found, self._used - 1)] if self._used else found[:0]
-        return places[self._ids[places] == wanted] if self._used else places
+        places = np.searchsorted(ids, wanted, sorter=self._order)
+        there = places < self._used
+        places, wanted = self._order[places[there]], wanted[there]
+        return places[ids[places] == wanted]
 
     def refresh(self, connection: Connection) -> None:
         """Take over what any process changed since the last time; the lock must be held."""
@@ -137,6 +142,7 @@ class Matrix:
         found = State(row[0], row[1], row[2]) if row else State(0, 0, 0)
         if found == self._state:
             return
+        self._order = None
         if found.incarnation != self._state.incarnation:
             self._state, self._used = State(0, 0, found.incarnation), 0
         if found.removals != self._state.removals or found.generation < self._state.generation:

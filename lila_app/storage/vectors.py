@@ -207,7 +207,11 @@ def search(
         scored = matrix.scores(vectors, query)
         ids = _ids_of(connection, table, rows)
     ranked = sorted(
-        ((VectorHit(ids[row], score), row) for row, score in zip(rows, scored, strict=True)),
+        (
+            (VectorHit(ids[row], score), row)
+            for row, score in zip(rows, scored, strict=True)
+            if row in ids
+        ),
         key=lambda hit: (-hit[0].cosine_bp, sort_key(hit[0].id)),
     )
     wanted = set(also)

@@ -203,15 +203,39 @@ def test_both_indexes_live_until_the_old_one_is_dropped(store: Store) -> None:
 def test_a_model_nobody_used_has_no_neighbours(store: Store) -> None:
     memories.add(store, "x", at=AT)
     assert vectors.search(store, "memories", _noise(1)[0], k=3, model_id="none") == []
-    assert vectors.cosines(store, "memories", _noise(1)[0], ["m1"], model_id="none") == {}
 
 
-def test_single_cosines_are_those_of_the_search(store: Store) -> None:
-    given = _noise(5)
+def test_rows_asked_for_are_among_the_hits_whatever_their_rank(store: Store) -> None:
+    given = _noise(9)
     ids = _fill(store, given)
-    hits = vectors.search(store, "memories", given[2], k=5, model_id="one")
-    single = vectors.cosines(store, "memories", given[2], [*ids, "m77"], model_id="one")
-    assert single == {hit.id: hit.cosine_bp for hit in hits}
+    everything = vectors.search(store, "memories", given[2], k=9, model_id="one")
+    last = [hit.id for hit in everything[-2:]]
+    # Row 4 is embedded last, so that the rows do not stand in the order of their numbers.
+    vectors.delete(store, "memories", ids[3:4])
+    vectors.add(store, "memories", ids[3:4], given[3:4], "one")
+    rows = [int(id[1:]) for id in last]
+    some = vectors.search(store, "memories", given[2], k=2, model_id="one", also=[*rows, 77, 0])
+    assert some == [*everything[:2], *everything[-2:]]
+    best = [int(everything[0].id[1:])]
+    assert (
+        vectors.search(store, "memories", given[2], k=2, model_id="one", also=best)
+        == everything[:2]
+    )
+    assert (
+        vectors.search(store, "memories", given[2], k=0, model_id="one", also=rows)
+        == (everything[-2:])
+    )
+
+
+def test_a_row_asked_for_by_number_is_left_out_with_its_session(store: Store) -> None:
+    one = session(store)
+    exchange(store, one, "a", "b")
+    exchange(store, session(store), "c", "d")
+    vectors.add(store, "turns", ["t1", "t2"], _noise(2), "one")
+    hits = vectors.search(
+        store, "turns", _noise(1)[0], k=1, model_id="one", exclude_session=one, also=[1, 2]
+    )
+    assert [hit.id for hit in hits] == ["t2"]
 
 
 def test_a_session_can_be_left_out_with_what_it_inherited(store: Store) -> None:
