@@ -10,8 +10,8 @@ from lila_app.context import blocks as layout
 from lila_app.context.blocks import Block, Breakpoint, Draft, PromptMessage, sha256
 from lila_app.context.drafts import drafts
 from lila_app.context.fixed import LAYER_BLOCKS, Fixed, fix
-from lila_app.context.items import Counter, tokens_of
-from lila_app.context.policy import TOTAL_RATIO, UseCase
+from lila_app.context.items import Counter, ModelLimits, tokens_of
+from lila_app.context.policy import TOTAL_RATIO, Policy, UseCase
 from lila_app.context.recall import Chosen, Recall, pins_of, recall, yielded
 from lila_app.context.record import Outcome, make_record
 from lila_app.context.screen import Dropped, Screened, screen
@@ -54,16 +54,17 @@ class Context:
         return layout.messages(stable)
 
 
-def token_limit(specification: Specification, row: UseCase) -> int:
+def token_limit(
+    policy: Policy, row: UseCase, limits: ModelLimits, budget: int | None = None
+) -> int:
     """min(budget, the model's context budget, ⌊(window − reply reserve) / token ratio⌋), tokens.
 
     The ratio is never below the policy's own: a mean would overflow on the texts above it.
+    `budget` replaces the use case's.
     """
-    limits = specification.limits
-    ratio = max(limits.token_ratio, specification.policy.token_ratio)
+    ratio = max(limits.token_ratio, policy.token_ratio)
     window = max(0, limits.window - row.reply_reserve) * TOTAL_RATIO // ratio
-    budget = row.budget if specification.budget is None else specification.budget
-    return min(budget, limits.context_budget, window)
+    return min(row.budget if budget is None else budget, limits.context_budget, window)
 
 
 def assemble(specification: Specification, count: Counter) -> Context:
@@ -79,7 +80,7 @@ def assemble(specification: Specification, count: Counter) -> Context:
         raise UsageError(
             f"there is no use case {specification.use_case!r}", hint=f"use one of: {known}"
         )
-    limit = token_limit(specification, row)
+    limit = token_limit(specification.policy, row, specification.limits, specification.budget)
     screened, refused = screen(specification.answers, row)
     fixed = fix(specification, row, count)
     if fixed.total > limit:

@@ -74,7 +74,9 @@ def clock_line(now: str, zone: str) -> str:
 def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:
     """Render the fixed parts and count them. Raises BudgetError when one exceeds its ceiling."""
     policy = specification.policy
-    identity = (specification.persona or policy.prompt(row.identity)).strip()
+    # A persona says who speaks; the rules hold whoever does.
+    speaker = (specification.persona or policy.prompt(row.identity)).strip()
+    identity = "\n".join(part for part in (speaker, policy.prompt(row.rules).strip()) if part)
     parts: dict[str, tuple[Part, ...]] = {}
     if specification.tools:
         parts["tools"] = (Part("tools", "\n".join(specification.tools)),)

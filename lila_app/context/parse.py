@@ -48,6 +48,7 @@ VERSION = 1
 """Of the form of both tables."""
 
 _PLACED = {"conversation": Lifetime.L3, "turn": Lifetime.L4, "results": Lifetime.L5}
+_OPTIONAL = ("rules", "closing")
 _UNHEADED = ("tools", "identity", "conversation", "closing", "results")
 _VOLATILE = ("memory", "graph", "documents", "state", "clock", "closing", "turn", "results")
 _LARGEST = 10_000_000
@@ -58,6 +59,7 @@ _USE_CASE_KEYS = (
     "deadline_ms",
     "tools",
     "identity",
+    "rules",
     "closing",
     *LAYERS,
 )
@@ -245,7 +247,7 @@ def _use_case(
 ) -> UseCase:
     row.only(_USE_CASE_KEYS)
     for key in _USE_CASE_KEYS:
-        if key not in row.table and key != "closing":
+        if key not in row.table and key not in _OPTIONAL:
             raise row.refuse(key, None, "a value, as in every use case" + guess)
     shares = tuple(_layer(row.sub(name), name) for name in layers)
     total = sum(share.ratio for share in shares)
@@ -253,9 +255,9 @@ def _use_case(
         raise row.refuse_for(
             "", f"ratios that sum to {total:,}", f"ratios that sum to {TOTAL_RATIO:,}, or all zero"
         )
-    closing = row.text("closing", "")
-    for key, name in (("identity", row.text("identity")), ("closing", closing)):
-        if name not in prompts and (name or key == "identity"):
+    named = {"identity": row.text("identity")} | {key: row.text(key, "") for key in _OPTIONAL}
+    for key, name in named.items():
+        if name not in prompts and (name or key not in _OPTIONAL):
             raise row.refuse(key, name, "one of the prompts " + ", ".join(prompts))
     return UseCase(
         name=row.path[-1],
@@ -263,8 +265,9 @@ def _use_case(
         reply_reserve=row.integer("reply_reserve", 1),
         deadline_ms=row.integer("deadline_ms", 1),
         tools=row.names("tools", known_tools),
-        identity=row.text("identity"),
-        closing=closing,
+        identity=named["identity"],
+        rules=named["rules"],
+        closing=named["closing"],
         layers=shares,
     )
 

@@ -58,6 +58,7 @@ class UseCase:
     deadline_ms: int
     tools: tuple[str, ...]
     identity: str
+    rules: str
     closing: str
     layers: tuple[LayerPolicy, ...]
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from lila_app import moments
 from lila_app.composing import usable, use_case
+from lila_app.context import token_limit
 from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
@@ -104,7 +105,8 @@ class Sessions:
         resources = self._resources
         policy = resources.policy
         row = use_case(policy, sessions.get(self._store, session).use_case)
-        cut = resources.conversation.due_cut(session, policy, row, row.budget)
+        limit = token_limit(policy, row, resources.roster.limits(None))
+        cut = resources.conversation.due_cut(session, policy, row, limit)
         if cut is not None:
             cuts.cut(
                 self._store,
