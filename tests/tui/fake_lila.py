@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lila_app.errors import LilaError, NotFoundError
-from lila_app.events import Done, Started, TurnEvent
-from lila_app.gateway.port import TextDelta, Usage
+from lila_app.events import Done, Started, TextDelta, TurnEvent, Usage
 from lila_app.views import (
     ForgetReport,
     ModelInfo,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import UnavailableError
-from lila_app.events import Notice, ToolCall
-from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
+from lila_app.events import Notice, TextDelta, ThinkingDelta, ToolCall, Usage
 from lila_app.tui.widgets.reply import Reply
 from lila_app.tui.widgets.status_line import StatusLine
 from lila_app.tui.widgets.thinking import Thinking

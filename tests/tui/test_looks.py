@@ -13,8 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lila_app.errors import UnavailableError
-from lila_app.events import Notice
-from lila_app.gateway.port import TextDelta, ThinkingDelta
+from lila_app.events import Notice, TextDelta, ThinkingDelta
 from lila_app.tui.app import LilaApp
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.views import Progress

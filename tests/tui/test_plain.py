@@ -14,8 +14,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from lila_app.errors import UnavailableError
-from lila_app.events import Notice
-from lila_app.gateway.port import TextDelta, ThinkingDelta
+from lila_app.events import Notice, TextDelta, ThinkingDelta
 from lila_app.tui.exchange import Exchange
 from lila_app.tui.plain import one_line, plain, visible
 from lila_app.tui.record_view import read_record

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from lila_app.errors import StorageError
-from lila_app.gateway.port import TextDelta
+from lila_app.events import TextDelta
 from lila_app.tui.screens.ask_line import AskLineScreen
 from lila_app.tui.screens.chat import ChatScreen
 from lila_app.tui.screens.confirm import ConfirmScreen
