@@ -172,10 +172,10 @@ def test_every_attempt_is_in_the_ledger_failed_ones_too(
 def test_a_prompt_too_large_for_the_model_is_assembled_again_from_the_same_candidates(
     open_again: Open, provider: ScriptedProvider
 ) -> None:
-    # The model needs four tokens for each of LILA's words and admits to fewer than it takes.
+    # The model needs three tokens for each of LILA's words and admits to fewer than it takes.
     tight = ScriptedProvider(
         limits=ModelLimits(window=1_700, context_budget=1_600, token_ratio=10_500),
-        count=lambda text: 4 * len(text.split()),
+        count=lambda text: 3 * len(text.split()),
     )
     from lila_app.assistant import open_lila
 
