@@ -175,7 +175,8 @@ class _OpenTurn:
         self._limit = context.record["token_budget"]["limit"]
         at = moments.stored(self._said.now)
         with store.write() as connection:
-            if context.cut is not None:
+            # A summary made from what was forgotten meanwhile must not be kept; the next turn cuts.
+            if context.cut is not None and erasure.generation(connection) == self._generation:
                 cuts.cut(
                     connection,
                     self._turn.session_id,
@@ -249,6 +250,7 @@ class _OpenTurn:
     def _settle(self) -> None:
         """After the reply: the cut that is due with its summary, and vectors for what was said."""
         resources = self._resources
+        generation = erasure.generation(resources.store)
         policy = resources.policy
         row = policy.use_case(self._said.use_case)
         if row is not None and row.layer("conversation").ratio:
@@ -261,8 +263,10 @@ class _OpenTurn:
                     summary=cut.summary,
                     reason="window",
                     at=moments.stored(self._said.now),
+                    generation=generation,
                 )
         resources.catch_up()
+        records.cool(resources.store)
 
 
 def as_request(context: Context, case: str, max_tokens: int | None = None) -> Request:
