@@ -66,6 +66,8 @@ class Resources:
         self.roster = Roster(home, settings, provider)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
+        # What the next turn builds on must not queue behind a model that is warming.
+        self.settling = ThreadPoolExecutor(1, thread_name_prefix="lila-settling")
         self._lock = threading.RLock()
         self._closing = threading.Event()
         self._patience = math.inf
@@ -194,15 +196,12 @@ class Resources:
 
         Nothing that matters may depend on it: what it leaves undone is caught up later.
         """
-
-        def run() -> None:
-            try:
-                work()
-            except Exception as error:
-                _log.warning("background work failed: %s", type(error).__name__)
-
         if not self._closing.is_set():
-            self.background.submit(run)
+            self.background.submit(_logged, work)
+
+    def settle(self, work: Callable[[], object]) -> None:
+        """Do after a turn what the next one builds on; closing waits for it."""
+        self.settling.submit(_logged, work)
 
     def run_until_closing(self, work: Coroutine[object, object, None]) -> None:
         """Run something of a provider in the background; closing cancels it.
@@ -224,6 +223,7 @@ class Resources:
 
     def close(self) -> None:
         """Wait for background work that is under way, then close the store; safe to call twice."""
+        self.settling.shutdown(wait=True)
         self._patience = min(self._patience, time.monotonic() + GRACE_SECONDS)
         self._closing.set()
         self.background.shutdown(wait=True)
@@ -231,3 +231,10 @@ class Resources:
         for provider in self.roster.providers():
             asyncio.run(provider.close())
         self.store.close()
+
+
+def _logged(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except Exception as error:
+        _log.warning("background work failed: %s", type(error).__name__)

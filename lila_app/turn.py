@@ -245,7 +245,7 @@ class _OpenTurn:
             model=self._provider.name,
             at=moments.stored(self._said.now),
         )
-        self._resources.later(self._settle)
+        self._resources.settle(self._settle)
 
     def _settle(self) -> None:
         """After the reply: the cut that is due with its summary, and vectors for what was said."""
@@ -265,8 +265,8 @@ class _OpenTurn:
                     at=moments.stored(self._said.now),
                     generation=generation,
                 )
-        resources.catch_up()
-        records.cool(resources.store)
+        resources.learn()
+        resources.later(lambda: records.cool(resources.store))
 
 
 def as_request(context: Context, case: str, max_tokens: int | None = None) -> Request:

@@ -106,7 +106,8 @@ def test_a_cut_is_one_event_and_between_cuts_the_prefix_only_grows(
         recorded = cuts.prefix_breaks(store, session)
     reasons = [entry.reason for entry in recorded]
     assert reasons.count("goal set") == 1
-    assert reasons.count("window") >= 3
+    # A cut is due after the turn; one that comes before it was made is forced ("overrun").
+    assert reasons.count("window") + reasons.count("overrun") >= 3
     assert breaks == len(recorded)
 
 
