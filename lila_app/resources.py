@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import threading
@@ -201,7 +202,8 @@ class Resources:
 
     def settle(self, work: Callable[[], object]) -> None:
         """Do after a turn what the next one builds on; closing waits for it."""
-        self.settling.submit(_logged, work)
+        with contextlib.suppress(RuntimeError):  # a turn that ends after LILA was closed
+            self.settling.submit(_logged, work)
 
     def run_until_closing(self, work: Coroutine[object, object, None]) -> None:
         """Run something of a provider in the background; closing cancels it.
