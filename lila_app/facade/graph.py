@@ -55,13 +55,13 @@ class Graph:
 
     def show(self, entity: str, now: datetime | str | None = None) -> tuple[RelationInfo, ...]:
         """Relations of an entity that hold now, by id. Raises NotFoundError."""
-        rows = self._resources.mirror.around(self._entity(entity).id, self._at(now))
+        rows = self._resources.mirror.current().around(self._entity(entity).id, self._at(now))
         return tuple(convert.relation(row) for row in rows)
 
     def path(self, a: str, b: str, now: datetime | str | None = None) -> tuple[RelationInfo, ...]:
         """A shortest path between two entities over what holds now; empty when there is none."""
         one, other = self._entity(a).id, self._entity(b).id
-        rows = self._resources.mirror.path(one, other, self._at(now))
+        rows = self._resources.mirror.current().path(one, other, self._at(now))
         return tuple(convert.relation(row) for row in rows)
 
     def forget(self, id: str) -> ForgetReport:

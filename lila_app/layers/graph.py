@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import combinations
 
 from lila_app.context.items import Counter, Item, Placement, recalled
 from lila_app.graph.mirror import Mirror
@@ -35,22 +34,24 @@ class GraphLayer:
     def offer(self, question: Question) -> tuple[Item, ...]:
         """Relations that hold now around the entities the turn names."""
         now = instant(question.now)
-        named = self.mirror.named_in(question.text)[:MOST_ENTITIES]
-        me = self.mirror.person()
+        graph = self.mirror.current()
+        named = graph.named_in(question.text)[:MOST_ENTITIES]
+        me = graph.person()
         words = {_stem(word) for word in _WORD.findall(question.text.lower())}
         scores: dict[str, int] = {}
         rows: dict[str, RelationRow] = {}
         for entity in named:
-            for row in self.mirror.around(entity, now):
+            for row in graph.around(entity, now):
                 other = row.object_id if row.subject_id == entity else row.subject_id
                 near = NEAR_ME if entity == me else NEAR
                 value = BETWEEN if other in named else near + _asked(row, entity, words)
                 rows[row.id] = row
                 scores[row.id] = max(scores.get(row.id, 0), value)
-        for one, other in combinations(named, 2):
-            for row in self.mirror.path(one, other, now):
-                rows[row.id] = row
-                scores[row.id] = max(scores.get(row.id, 0), ON_PATH)
+        for place, one in enumerate(named):
+            for path in graph.paths(one, named[place + 1 :], now).values():
+                for row in path:
+                    rows[row.id] = row
+                    scores[row.id] = max(scores.get(row.id, 0), ON_PATH)
         best = sorted(rows, key=lambda id: (-scores[id], int(id[1:])))[:MOST_FACTS]
         return tuple(self._item(rows[id], scores[id]) for id in best)
 
