@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lila_app.context.items import Counter
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_UNSPACED_END = re.compile("(?<=[。！？])")
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<!^)(?<![.!?]\s)\b[^\W\d_a-z][^\W\d_]+")
 _WORD = re.compile(r"\w+")
@@ -121,16 +121,28 @@ def _fitting(
 
 
 def _sentences(text: str) -> list[str]:
-    found = (" ".join(part.split()) for part in _SENTENCE.split(text))
+    """Sentences end at a line end, or at a mark that white space follows (or in CJK, anything)."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        # Word by word: three times as fast as one regular expression with a lookbehind.
+        start, words = 0, line.split()
+        for place, word in enumerate(words, 1):
+            if word[-1] in ".!?":
+                found.append(" ".join(words[start:place]))
+                start = place
+        found.append(" ".join(words[start:]))
+    if not text.isascii():
+        found = [part.strip() for s in found for part in _UNSPACED_END.split(s)]
     return [s if len(s) <= _LONGEST else s[: _LONGEST - 1] + "…" for s in found if len(s) > 2]
 
 
 def _weight(line: str) -> int:
-    body = line.removeprefix(_SAID).removeprefix(_ANSWERED)
+    said = line.startswith(_SAID)
+    body = line[len(_SAID) :] if said else line.removeprefix(_ANSWERED)
     weight = 3 * min(_names(body), 3) + 2 * min(len(_NUMBER.findall(body)), 3)
-    weight += 3 * min(sum(word in _PROMISES for word in _WORD.findall(body.lower())), 2)
+    weight += 3 * min(len(_PROMISES.intersection(_WORD.findall(body.lower()))), 2)
     # What the person said is evidence; what LILA said is often a restatement of it.
-    weight += 2 if line.startswith(_SAID) else 0
+    weight += 2 if said else 0
     return weight - (4 if body.endswith("?") else 0)
 
 
