@@ -94,7 +94,9 @@ def _embedded(name: str, routes: Routes, models_dir: Path) -> Provider:
         limits = replace(limits, window=min(limits.window, weights.context_length))
     sampling = Sampling()
     if name == DEFAULT:
-        # Temperature and top_p from the model card. The penalty is ours: without it a model of
-        # this size falls into repeating a sentence (seen 2026-11-30).
-        sampling = Sampling(temperature=0.2, top_p=0.9, repeat_penalty=1.1)
+        # Temperature and top_p from the model card. The penalty is a compromise, measured over 24
+        # questions answered in the prompt and 9 long replies (2026-11-30): without it 20 right and
+        # a six-word run said up to 15 times; at 1.05 20 right and 3 times; at 1.1 only 14 right,
+        # because it also punishes repeating what the prompt says.
+        sampling = Sampling(temperature=0.2, top_p=0.9, repeat_penalty=1.05)
     return EmbeddedProvider(weights, limits, sampling)
