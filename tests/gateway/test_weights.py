@@ -129,7 +129,6 @@ def test_an_adopted_file_becomes_a_model_of_its_own(tmp_path: Path) -> None:
     verify(weights)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 def test_an_adopted_file_is_private(tmp_path: Path) -> None:
     weights = adopt(write(tmp_path / "m.gguf", gguf()), tmp_path / "models")
     assert weights.path.stat().st_mode & 0o777 == 0o600
