@@ -73,7 +73,8 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Generator[None]:
 
     While another holds it, `waiting` is called five times a second; it may raise to stop.
     """
-    with (folder / ".lock").open("ab") as file:
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
         while not _try_lock(file):
             waiting()
             time.sleep(_POLL_SECONDS)
