@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lila_app import policies
@@ -39,6 +39,7 @@ _log = logging.getLogger(__name__)
 VOCABULARY = "vocabulary/minilm-tokenizer.json"
 WORKERS = 6
 """One thread a layer, and one for the query's vector."""
+_LARGEST: tuple[vectors.Table, ...] = ("chunks", "turns", "memories")
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
 GRACE_SECONDS = 1.5
@@ -70,6 +71,7 @@ class Resources:
         # What the next turn builds on must not queue behind a model that is warming.
         self.settling = ThreadPoolExecutor(1, thread_name_prefix="lila-settling")
         self._lock = threading.RLock()
+        self._readying = threading.Lock()
         self._closing = threading.Event()
         self._patience = math.inf
         self._learning = False
@@ -155,14 +157,19 @@ class Resources:
         A deadline is for looking things up. What is loaded at the first turn takes a second or
         two, and counting it would leave the memory out of exactly the first answer.
         """
-        with self._lock:
+        with self._readying:
             if self._ready:
                 return
-            self.count("")
-            self.embedder.embed(["ready"])
-            for table in ("memories", "turns", "chunks"):
-                vectors.warm(self.store, table, self.embedder.model_id)
-            self.mirror.warm()
+            # Together: reading vectors waits for the disk, the models for the processor.
+            model_id = self.embedder.model_id
+            parts: list[Callable[[], object]] = [
+                lambda: self.embedder.embed(["ready"]),
+                lambda: self.count(""),
+                lambda: self.mirror.warm(),
+            ]
+            parts += [partial(vectors.warm, self.store, table, model_id) for table in _LARGEST]
+            for part in [self.pool.submit(part) for part in parts]:
+                part.result()
             self._ready = True
 
     def preload(self) -> None:

@@ -165,6 +165,15 @@ class Matrix:
         self._used = count
 
     def _load(self, connection: Connection) -> None:
+        if self._used == 0:
+            self._reserve(
+                connection.execute(
+                    "select count(*) from vector_rows where kind = ? and model = ?", self._set
+                ).fetchone()[0]
+            )
+            for ids, vectors in read_all(connection, self._index, self._vectors.shape[1]):
+                self._append(ids, vectors)
+            return
         changed = [
             row[0]
             for row in connection.execute(
@@ -173,23 +182,20 @@ class Matrix:
                 (*self._set, self._state.generation),
             )
         ]
-        if not changed:
-            return
         self._reserve(self._used + len(changed))
-        if self._used == 0:
-            found = read_all(connection, self._index, self._vectors.shape[1])
-        else:
-            found = _some(connection, self._index, changed)
         held = np.flatnonzero(np.isin(self._ids[: self._used], np.asarray(changed, np.int64)))
-        known = dict(zip(self._ids[held].tolist(), held.tolist(), strict=True))
-        for ids, vectors in found:
-            self._take(known, ids, vectors)
+        known: dict[int, int] = dict(zip(self._ids[held].tolist(), held.tolist(), strict=True))
+        for row in changed:
+            (embedding,) = connection.execute(
+                f"select embedding from {self._index} where id = ?", (row,)
+            ).fetchone()
+            vector = np.frombuffer(embedding, np.float32)
+            if row in known:
+                self._vectors[known[row]] = vector
+            else:
+                self._append(np.array([row], np.int64), vector[np.newaxis])
 
-    def _take(self, known: dict[int, int], ids: Integers, vectors: Floats) -> None:
-        """Put a row where it was, new ones at the end, all at once."""
-        if len(ids) == 1 and ids[0] in known:
-            self._vectors[known[int(ids[0])]] = vectors[0]
-            return
+    def _append(self, ids: Integers, vectors: Floats) -> None:
         end = self._used + len(ids)
         self._reserve(end)
         self._ids[self._used : end], self._vectors[self._used : end] = ids, vectors
@@ -205,16 +211,6 @@ class Matrix:
         ids = np.empty(size, np.int64)
         ids[: self._used] = self._ids[: self._used]
         self._vectors, self._ids = vectors, ids
-
-
-def _some(
-    connection: Connection, index: str, rows: Sequence[int]
-) -> Iterator[tuple[Integers, Floats]]:
-    for row in rows:
-        id, embedding = connection.execute(
-            f"select id, embedding from {index} where id = ?", (row,)
-        ).fetchone()
-        yield np.array([id], np.int64), np.frombuffer(embedding, np.float32)[np.newaxis]
 
 
 def read_all(
