@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Mapping
@@ -68,10 +69,13 @@ class Roster:
         with self._lock:
             return tuple(self._providers.values())
 
-    def forget(self) -> None:
-        """Make providers anew from here on (weights or settings changed)."""
+    def renew(self) -> None:
+        """Close the providers and make them anew when next asked for (their weights changed)."""
         with self._lock:
+            closing = tuple(self._providers.values())
             self._providers.clear()
+        for provider in closing:
+            asyncio.run(provider.close())
 
     def _routes(self) -> Routes:
         settings = self._settings

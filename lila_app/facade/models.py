@@ -53,14 +53,14 @@ class Models:
                 "as in `ollama pull llama3.2`, and a GGUF file is taken by `lila models adopt`",
             )
         fetch(self._folder, progress)
-        self._resources.roster.forget()
+        self._resources.roster.renew()
 
     def adopt(self, path: Path | str, progress: Progress | None = None) -> ModelInfo:
         """Take a local GGUF file in as an embedded model."""
         from lila_app.gateway.weights import adopt
 
         weights = adopt(Path(path), self._folder, progress)
-        self._resources.roster.forget()
+        self._resources.roster.renew()
         return next(known for known in self.list() if known.name == weights.name)
 
     def set_default(self, name: str) -> None:
