@@ -1,68 +1,48 @@
 """How long a prompt takes, how much memory a store, and what the assembler wins over simpler ones.
 
-    python -m tests.benchmarks.assembly            # the table; a few minutes, most of it filling
-    python -m tests.benchmarks.assembly --json
+    python -m tests.benchmarks.assembly            # the table; some minutes, most of it filling
+    python -m tests.benchmarks.assembly --json     # the same as one JSON document
     python -m tests.benchmarks.assembly --tenth    # the small store alone
 
-Times are wall time on this machine; compare the columns of one run, not runs. The store is
-synthetic (tests/benchmarks/synthetic.py); the baselines run on the sample life and its labelled
-questions (tests/benchmarks/baselines.py).
+Times are wall time on this machine, its load beside them; compare the columns of one run, not
+runs. The store is synthetic (tests/benchmarks/synthetic.py); the baselines run on the sample life
+and its labelled questions (tests/benchmarks/baselines.py).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
+import platform
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lila_app.assistant import Lila, open_lila
-from lila_app.composing import Ask, compose, specify
-from lila_app.context import ModelLimits, Specification
-from lila_app.moments import resolve
+from lila_app import policies
 from lila_app.paths import Home
-from tests.benchmarks.synthetic import FULL, Size, Words, fill
+from tests.benchmarks import baselines, pure
+from tests.benchmarks.measuring import PARTS
+from tests.benchmarks.synthetic import FULL, Size, fill
 
-NOW = "2026-11-30T08:00:00+00:00"
-LIMITS = ModelLimits(window=32_768, context_budget=8_000, token_ratio=10_500)
-QUESTIONS = 200
+GOAL_TURN, GOAL_ASSEMBLER = 60, 5
+"""Milliseconds at p95 on two idle cores: a turn with its embedding, and the assembler alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One store; milliseconds and mebibytes."""
+    """One store: its size, how long filling it took, and what measuring.py says of it."""
 
     size: Size
-    open_ms: float
-    first_ms: float
-    resident_mb: float
+    fill_s: float
     file_mb: float
-    gather_p50: float
-    gather_p95: float
-    embedded_p50: float
-    embedded_p95: float
-    assemble_p50: float
-    assemble_p95: float
-    used_tokens_p50: int
-
-
-class _Known:
-    """An embedder whose answer is already known: what is left is searching and assembling."""
-
-    model_id = "all-minilm-l6-v2-int8-8199be6f"
-    dimension = 384
-
-    def embed(self, texts: Any) -> Any:
-        made = np.random.default_rng(len(texts[0])).standard_normal((len(texts), 384))
-        return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+    load_average: float
+    result: dict[str, Any]
 
 
 def measure(home: Path, size: Size) -> Measured:
@@ -70,109 +50,134 @@ def measure(home: Path, size: Size) -> Measured:
     place = Home.at(home)
     place.create()
     path = place.profile_db("default")
-    fill(path, size)
+    start = time.perf_counter()
+    fill(path, size, _say)
+    filled = time.perf_counter() - start
+    print(f"  asking {size.chunks:,} chunks …", file=sys.stderr)
     output = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.assembly", "--measure", str(home)],
+        [sys.executable, "-m", "tests.benchmarks.measuring", str(home)],
         check=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
     ).stdout
-    return Measured(size=size, file_mb=path.stat().st_size / 2**20, **json.loads(output))
+    return Measured(size, filled, path.stat().st_size / 2**20, _load(), json.loads(output))
 
 
-def _in_this_process(home: Path) -> dict[str, float]:
-    words = Words(23)
-    texts = [words.sentence(9) for _ in range(QUESTIONS)]
-    before = _resident()
-    start = time.perf_counter()
-    lila = open_lila(home, embedder=_Known())
-    opened = 1000 * (time.perf_counter() - start)
-    with lila:
-        first = _timed(lila, texts[0])[0]
-        cold = _percentiles([_timed(lila, text) for text in texts])
-        resident = _resident() - before
-    with open_lila(home) as real:
-        _timed(real, texts[0])
-        warm = _percentiles([_timed(real, text) for text in texts])
-    return {
-        "open_ms": opened,
-        "first_ms": first,
-        "resident_mb": resident,
-        "gather_p50": cold["total_p50"],
-        "gather_p95": cold["total_p95"],
-        "embedded_p50": warm["total_p50"],
-        "embedded_p95": warm["total_p95"],
-        "assemble_p50": cold["assemble_p50"],
-        "assemble_p95": cold["assemble_p95"],
-        "used_tokens_p50": cold["used_p50"],
-    }
+def _say(name: str, done: int, total: int) -> None:
+    end = "\n" if done == total else ""
+    print(f"\r  filling {name} {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
 
 
-def _timed(lila: Lila, text: str) -> tuple[float, float, int]:
-    """Milliseconds of gather + assemble, of assemble alone, and tokens used."""
-    resources = lila._resources  # pyright: ignore[reportPrivateUsage]  (the benchmark looks inside)
-    ask = Ask(text, "chat", None, resolve(NOW, resources.clock), LIMITS, None, None, deadline=False)
-    start = time.perf_counter()
-    specification: Specification = specify(resources, ask, write=False)
-    gathered = time.perf_counter()
-    context = compose(resources, specification)
-    end = time.perf_counter()
-    return 1000 * (end - start), 1000 * (end - gathered), context.record["token_budget"]["used"]
-
-
-def _percentiles(rows: list[tuple[float, float, int]]) -> dict[str, float]:
-    totals, assembles, used = zip(*rows, strict=True)
-    return {
-        "total_p50": float(np.percentile(totals, 50)),
-        "total_p95": float(np.percentile(totals, 95)),
-        "assemble_p50": float(np.percentile(assembles, 50)),
-        "assemble_p95": float(np.percentile(assembles, 95)),
-        "used_p50": float(np.percentile(used, 50)),
-    }
-
-
-def _resident() -> float:
-    """Peak resident memory of this process in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+def _load() -> float:
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else -1.0
 
 
 def main(arguments: list[str]) -> None:
     """Run the benchmark and print the table, or one JSON document."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document instead of tables")
     parser.add_argument("--tenth", action="store_true", help="only the store of a tenth the size")
-    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
-    if chosen.measure:
-        print(json.dumps(_in_this_process(chosen.measure)))
-        return
-    from tests.benchmarks import baselines
-
     sizes = [FULL.tenth()] if chosen.tenth else [FULL.tenth(), FULL]
     with tempfile.TemporaryDirectory() as folder:
-        measured = [measure(Path(folder) / str(size.chunks), size) for size in sizes]
+        stores = [measure(Path(folder) / str(size.chunks), size) for size in sizes]
+        taken, used = pure.measure(policies.load(Home.at(Path(folder) / "none")).policy)
+        print("  asking the labelled questions …", file=sys.stderr)
         compared = baselines.compare(Path(folder) / "sample")
+    p50, p95 = pure.spread(taken)
+    machine = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
     if chosen.json:
         document = {
             "schema_version": 1,
-            "stores": [asdict(row) for row in measured],
+            "machine": machine,
+            "stores": [asdict(row) for row in stores],
+            "assembler": {"tokens": used, "p50": p50, "p95": p95, "load_average": _load()},
             "baselines": [asdict(row) for row in compared],
         }
         print(json.dumps(document, indent=2))
         return
-    _print_stores(measured)
-    print()
+    print(", ".join(f"{name} {value}" for name, value in machine.items()))
+    _print_stores(stores)
+    print(
+        f"\nassembler alone, {used:,} tokens: p50 {p50:.1f} ms, p95 {p95:.1f} ms "
+        f"(goal {GOAL_ASSEMBLER} ms, load {_load():.1f})\n"
+    )
     baselines.print_table(compared)
 
 
-def _print_stores(rows: list[Measured]) -> None:
-    names = [name for name in asdict(rows[0]) if name != "size"]
-    header = [f"{row.size.chunks:,} chunks" for row in rows]
-    print(f"{'':24}" + "".join(f"{text:>18}" for text in header))
-    for name in names:
-        values = "".join(f"{getattr(row, name):>18.1f}" for row in rows)
-        print(f"{name:24}{values}")
+_Cell = Callable[[Measured], str]
+
+
+def _rows() -> list[tuple[str, _Cell]]:
+    """Each line of the table: what it says, and its value for one store."""
+    rows: list[tuple[str, _Cell]] = [
+        ("turns, memories, relations", lambda m: f"{m.size.turns:,} {m.size.memories:,} each"),
+        ("file, MiB", lambda m: f"{m.file_mb:.0f}"),
+        ("filled in, s", lambda m: f"{m.fill_s:.0f}"),
+        ("load average while asking", lambda m: f"{m.load_average:.1f}"),
+    ]
+    for name, label in (
+        ("open", "open the store"),
+        ("load", "load for searching"),
+        ("first", "first question"),
+    ):
+        rows += [
+            (f"{label}, ms", _opened(f"{name}_ms")),
+            (f"{label}, MiB more", _grown(f"{name}_mb")),
+        ]
+    rows += [
+        ("embedding model, ms once", lambda m: f"{m.result['embedder_ms']:.0f}"),
+        ("embedding model, MiB", lambda m: f"{m.result['embedder_mb']:.0f}"),
+        ("candidates, tokens used", _used),
+        ("turn without embedding, p50 / p95 ms", _spread("plain", "total")),
+        (f"turn with it (goal p95 {GOAL_TURN})", _spread("embedded", "total")),
+        ("  processor time", _spread("embedded", "processor")),
+    ]
+    return rows + [(f"  {name}", _part(name)) for name in PARTS]
+
+
+def _opened(name: str) -> _Cell:
+    return lambda m: f"{m.result['opened'][name]:.0f}"
+
+
+def _grown(name: str) -> _Cell:
+    steps = ["open_mb", "load_mb", "first_mb"]
+
+    def cell(m: Measured) -> str:
+        held = [m.result["before_mb"], *(m.result["opened"][step] for step in steps)]
+        place = steps.index(name) + 1
+        return f"{held[place] - held[place - 1]:.0f}"
+
+    return cell
+
+
+def _used(m: Measured) -> str:
+    turned = m.result["embedded"]
+    return f"{turned['candidates']:.0f}, {turned['used_tokens']:.0f}"
+
+
+def _spread(run: str, name: str) -> _Cell:
+    return lambda m: _two(m.result[run][name])
+
+
+def _part(name: str) -> _Cell:
+    return lambda m: _two(m.result["embedded"]["parts"][name])
+
+
+def _two(spread: dict[str, float]) -> str:
+    return f"{spread['p50']:.1f} / {spread['p95']:.1f}"
+
+
+def _print_stores(stores: list[Measured]) -> None:
+    print(f"{'':40}" + "".join(f"{f'{m.size.chunks:,} chunks':>20}" for m in stores))
+    for label, cell in _rows():
+        print(f"{label:40}" + "".join(f"{cell(m):>20}" for m in stores))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -172,7 +172,7 @@ def measure(home: Path) -> Result:
     embedder_ms = 1000 * (time.perf_counter() - start)
     embedder_mb = resident() - held
 
-    def paid(texts: list[str]) -> None:
+    def paid(texts: Sequence[str]) -> None:
         with clock.of("embedding"):
             model.embed(texts)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -93,8 +93,8 @@ def vectors(topics: list[int], seed: int, towards: float = NEAR) -> NDArray[np.f
     """A vector of length 1 for each row, near those of its topic."""
     generator = np.random.default_rng(seed)
     noise = _unit(generator.standard_normal((len(topics), DIMENSION), dtype=np.float32))
-    mixed = towards * _directions()[topics] + np.float32((1 - towards**2) ** 0.5) * noise
-    return _unit(mixed)
+    apart = (1 - towards**2) ** 0.5
+    return _unit((towards * _directions()[topics] + apart * noise).astype(np.float32))
 
 
 @lru_cache(maxsize=1)
@@ -139,7 +139,7 @@ class KnownVectors:
         self,
         asked: list[Asked],
         model_id: str,
-        paid: Callable[[list[str]], object] | None = None,
+        paid: Callable[[Sequence[str]], object] | None = None,
     ) -> None:
         made = vectors([one.topic for one in asked], 99, ASKED)
         self._known = {one.text: row for one, row in zip(asked, made, strict=True)}
@@ -148,7 +148,7 @@ class KnownVectors:
         self.model_id = model_id
         self.dimension = DIMENSION
 
-    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vector of each text; any other text than the questions gets one and the same."""
         if self._paid is not None:
             self._paid(texts)
