@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 1_000_000
 """Longest message looked at; beyond it no budget could hold it, and counting it takes seconds."""
+TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,12 @@ def usable(text: str) -> str:
             hint="put long material in with `lila ingest FILE` and ask about it",
         )
     return text
+
+
+def title(text: str) -> str:
+    """The beginning of a session's first message, which names it until the person does."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,8 @@ class PinnedOverflowError(BudgetError):
         super().__init__(
             f"pinned items of the {layer} layer need {tokens} tokens and may take {cap}: "
             + ", ".join(items),
-            hint="unpin or shorten one of them, or raise the cap in policies/allocation.toml",
+            hint="`lila goal done` takes a goal out, `lila memory forget` a pinned memory; or "
+            "raise the budget, or the cap in your own policy tables (`lila policy path`)",
         )
         self.layer = layer
         self.cap = cap

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lila_app.errors import DiskFullError, ReadOnlyStoreError, StorageError, UsageError
+from lila_app.errors import ConfigError, DiskFullError, ReadOnlyStoreError, StorageError, UsageError
 
 _PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -124,6 +124,25 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise explained(error, folder) from error
+
+
+def read_text(path: Path, *, missing: str | None = None) -> str:
+    """A file the person may have written; `missing` stands for one that is not there.
+
+    Raises `ConfigError` that names the file.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path} is not UTF-8 (byte {error.start})", hint="save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        if missing is not None and isinstance(error, FileNotFoundError):
+            return missing
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", hint="make the file readable for you"
+        ) from error
 
 
 def write_private(path: Path, text: str) -> None:

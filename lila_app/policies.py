@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from lila_app.context import Policy, Source, parse_policy
-from lila_app.errors import ConfigError
-from lila_app.paths import Home, shipped
+from lila_app.paths import Home, read_text, shipped
 
 TABLES = ("allocation", "blocks")
 """The tables a prompt depends on; the person's file of the same name is laid over the shipped."""
@@ -29,11 +28,11 @@ def load(home: Home) -> Declared:
     """Read and parse everything declared. Raises PolicyError or ConfigError naming the file."""
     found = {name: sources(home, name) for name in TABLES}
     prompts = [
-        Source(path.stem, _read(path))
+        Source(path.stem, read_text(path))
         for path in sorted((shipped("assets") / "prompts").glob("*.md"))
     ]
     policy = _parsed(tuple(found["allocation"]), tuple(found["blocks"]), tuple(prompts))
-    persona = _read(home.persona_file).strip() if home.persona_file.is_file() else ""
+    persona = read_text(home.persona_file).strip() if home.persona_file.is_file() else ""
     files = [source.name for name in TABLES for source in found[name]]
     if persona:
         files.append(str(home.persona_file))
@@ -63,17 +62,4 @@ def code_version(version: str) -> str:
 def sources(home: Home, name: str) -> list[Source]:
     """The shipped table of a name and the person's, if there is one."""
     paths = [shipped("policies") / f"{name}.toml", home.policies_dir / f"{name}.toml"]
-    return [Source(str(path), _read(path)) for path in paths if path.is_file()]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{path} is not UTF-8 (byte {error.start})", hint="save the file as UTF-8"
-        ) from error
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error.strerror}", hint="make the file readable for you"
-        ) from error
+    return [Source(str(path), read_text(path)) for path in paths if path.is_file()]

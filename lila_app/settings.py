@@ -27,7 +27,7 @@ from pydantic_settings import (
 )
 
 from lila_app.errors import ConfigError
-from lila_app.paths import Home, write_private
+from lila_app.paths import Home, read_text, write_private
 
 Tokens = Annotated[int, Field(ge=1)]
 
@@ -120,19 +120,7 @@ def load(home: Home) -> Settings:
     Raises `ConfigError` that names the file (or the variable), the key and what is allowed.
     """
     path = home.settings_file
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        text = ""
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{path} is not UTF-8 (byte {error.start})", hint="save the file as UTF-8"
-        ) from error
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error.strerror}", hint="make the file readable for you"
-        ) from error
-    return _validated(path, text)
+    return _validated(path, read_text(path, missing=""))
 
 
 def set_value(home: Home, key: str, value: str | int | bool) -> None:

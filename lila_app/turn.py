@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Literal
 
 from lila_app import moments
-from lila_app.composing import Ask, compose, specify, tighter, usable, use_case
+from lila_app.composing import Ask, compose, specify, tighter, title, usable, use_case
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Done, Notice, Started, TurnEvent
@@ -38,7 +38,6 @@ TIGHTER = 3, 4
 """A prompt the model found too large is assembled again under three quarters of its limit."""
 
 MOST_ATTEMPTS = 4
-TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +107,9 @@ def _begin(resources: Resources, said: Said) -> TurnRow:
     session = said.session_id
     if session is None:
         session = sessions.create(
-            resources.store, at=at, use_case=said.use_case, title=_title(text)
+            resources.store, at=at, use_case=said.use_case, title=title(text)
         ).id
     return turns.begin(resources.store, session, text, use_case=said.use_case, at=at)
-
-
-def _title(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
 class _OpenTurn:

@@ -25,9 +25,13 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnInfo:
-    """One exchange; `reply` is None while it is not answered, `stopped` marks a partial one."""
+    """One exchange; `reply` is None while it is not answered, `stopped` marks a partial one.
+
+    `session_id` is where it was said: a fork shows turns of the session it came from.
+    """
 
     id: str
+    session_id: str
     at: str
     user: str
     reply: str | None

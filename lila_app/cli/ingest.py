@@ -45,7 +45,8 @@ def ingest(paths: tuple[Path, ...], as_json: bool) -> None:
         )
     else:
         answer(_sentence(outcome))
-    if outcome.problems and not outcome.added + outcome.changed + outcome.unchanged:
+    done = outcome.added + outcome.changed + outcome.unchanged + outcome.removed
+    if outcome.problems and not done:
         raise DocumentError("nothing could be read", hint="the lines above say why for each file")
 
 

@@ -30,7 +30,16 @@ def session(row: SessionRow) -> SessionInfo:
 
 def turn(row: TurnRow) -> TurnInfo:
     """A turn."""
-    return TurnInfo(row.id, row.at, row.user, row.reply, row.stopped, row.record_id, row.model)
+    return TurnInfo(
+        row.id,
+        row.session_id,
+        row.at,
+        row.user,
+        row.reply,
+        row.stopped,
+        row.record_id,
+        row.model,
+    )
 
 
 def goal(row: GoalRow) -> GoalInfo:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from lila_app import moments
-from lila_app.composing import usable, use_case
+from lila_app.composing import title, usable, use_case
 from lila_app.context import token_limit
 from lila_app.errors import UsageError
 from lila_app.facade import convert
@@ -14,8 +14,6 @@ from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
 from lila_app.storage import cuts, sessions, state, turns
 from lila_app.views import ForgetReport, NoteInfo, SessionDetail, SessionInfo, TurnHit, TurnInfo
-
-TITLE_CHARACTERS = 60
 
 
 class Sessions:
@@ -73,20 +71,28 @@ class Sessions:
 
     def append(
         self,
-        session: str,
+        session: str | None,
         role: str,
         text: str,
         *,
         at: datetime | str | None = None,
         external_id: str = "",
     ) -> TurnInfo:
-        """Add a message that was said elsewhere; `role` is "user" or "assistant"."""
+        """Add a message that was said elsewhere; `role` is "user" or "assistant".
+
+        Without a session it starts one; the turn says which.
+        """
         if role not in ("user", "assistant"):
             raise UsageError(f"{role!r} is not a role", hint="use user or assistant")
         kind: Literal["user", "assistant"] = "user" if role == "user" else "assistant"
-        row = turns.append_message(
-            self._store, session, kind, usable(text), at=self._at(at), external_id=external_id
-        )
+        text, moment = usable(text), self._at(at)
+        with self._store.write() as connection:
+            if session is None:
+                named = title(text)
+                session = sessions.create(connection, at=moment, use_case="chat", title=named).id
+            row = turns.append_message(
+                connection, session, kind, text, at=moment, external_id=external_id
+            )
         self._resources.learn()
         return convert.turn(row)
 
@@ -133,13 +139,6 @@ class Sessions:
             for hit in found
             if hit.id in rows
         )
-
-    def title(self, id: str, text: str) -> None:
-        """Give an untitled session the beginning of its first message as title."""
-        if not sessions.get(self._store, id).title:
-            line = " ".join(text.split())
-            short = line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
-            sessions.rename(self._store, id, short, at=self._at(None))
 
     def _keep(self, text: str, session: str, kind: state.NoteKind) -> NoteInfo:
         return convert.note(

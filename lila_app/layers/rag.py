@@ -47,7 +47,7 @@ class RagLayer:
             source=place(row, document),
             digest=row.digest,
             at=document.ingested_at,
-            external_ids=(document.external_id,) if document.external_id else (),
+            external_ids=(document.external_id or document.path,),
         )
 
 

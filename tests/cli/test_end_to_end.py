@@ -168,6 +168,8 @@ def test_documents_go_in_and_one_that_cannot_be_read_is_named(tmp_path: Path) ->
     nothing = here(tmp_path, "ingest", str(folder / "broken.pdf"))
     assert nothing.code == 9
     assert here(tmp_path, "ingest", str(tmp_path / "missing")).code in (2, 9)
+    (folder / "house.md").unlink()
+    assert "1 removed" in _ok(tmp_path, "ingest", str(folder)).out
 
 
 def test_the_store_is_checked_saved_and_put_back(tmp_path: Path) -> None:

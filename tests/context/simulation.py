@@ -49,7 +49,8 @@ class Session:
         policy = self.plain.policy
         row = policy.use_case(self.plain.use_case)
         assert row is not None
-        rooms = rooms_under(policy, row, token_limit(policy, row, self.plain.limits, self.plain.budget), self.count)
+        limit = token_limit(policy, row, self.plain.limits, self.plain.budget)
+        rooms = rooms_under(policy, row, limit, self.count)
         cut = due_cut(self.turns, self.summary, rooms, policy.window, self.count)
         if cut and self.background:
             self._take(cut)

@@ -271,3 +271,4 @@ def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
     best = max(offered, key=lambda item: item.score)
     assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n" + E7)
     assert best.source == "House › Boiler, line 12"
+    assert best.external_ids == ("/notes/house.md",)

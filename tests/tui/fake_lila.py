@@ -59,7 +59,7 @@ class FakeSessions:
         id = f"s{len(self.details) + 1}"
         info = SessionInfo(id, title, "chat", AT, AT, len(said), None)
         turns = tuple(
-            TurnInfo(f"t{at}", AT, user, answer, False, None, "fake")
+            TurnInfo(f"t{at}", id, AT, user, answer, False, None, "fake")
             for at, (user, answer) in enumerate(said, 1)
         )
         self.details[id] = SessionDetail(info, turns)
