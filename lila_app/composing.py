@@ -26,6 +26,7 @@ from lila_app.layers.port import Question
 from lila_app.policies import Declared
 from lila_app.resources import Resources
 from lila_app.storage import memories, sessions, state, turns
+from lila_app.storage.values import storable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +73,7 @@ def usable(text: str) -> str:
             f"the message has {len(text):,} characters and at most {MOST_CHARACTERS:,} can be read",
             hint="put long material in with `lila ingest FILE` and ask about it",
         )
-    return text
+    return storable(text)
 
 
 def title(text: str) -> str:

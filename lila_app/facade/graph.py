@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime, time
 
 from lila_app import moments
 from lila_app.errors import NotFoundError
@@ -80,11 +80,12 @@ class Graph:
     def _moment(self, text: str | None) -> str | None:
         if text is None:
             return None
+        try:
+            day = date.fromisoformat(text)
+        except ValueError:
+            return instant(text)
         # A day alone means its beginning where the person lives.
-        if len(text) == 10:
-            day = datetime.fromisoformat(f"{text}T00:00:00")
-            return moments.stored(day.replace(tzinfo=self._resources.settings.zone))
-        return instant(text)
+        return instant(datetime.combine(day, time(), self._resources.settings.zone))
 
     def _at(self, now: datetime | str | None) -> str:
         return moments.stored(moments.resolve(now, self._resources.clock))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from lila_app import moments
-from lila_app.composing import title, usable, use_case
+from lila_app import composing, moments
 from lila_app.context import token_limit
 from lila_app.errors import UsageError
 from lila_app.facade import convert
@@ -42,9 +41,10 @@ class Sessions:
     def create(
         self, title: str = "", *, use_case: str = "chat", now: datetime | str | None = None
     ) -> SessionInfo:
-        """Start a session without a turn."""
+        """Start a session without a turn. Raises UsageError for an unknown use case."""
+        known = composing.use_case(self._resources.policy, use_case).name
         return convert.session(
-            sessions.create(self._store, at=self._at(now), use_case=use_case, title=title)
+            sessions.create(self._store, at=self._at(now), use_case=known, title=title)
         )
 
     def fork(self, id: str, through_turn: str | None = None) -> SessionInfo:
@@ -85,10 +85,10 @@ class Sessions:
         if role not in ("user", "assistant"):
             raise UsageError(f"{role!r} is not a role", hint="use user or assistant")
         kind: Literal["user", "assistant"] = "user" if role == "user" else "assistant"
-        text, moment = usable(text), self._at(at)
+        text, moment = composing.usable(text), self._at(at)
         with self._store.write() as connection:
             if session is None:
-                named = title(text)
+                named = composing.title(text)
                 session = sessions.create(connection, at=moment, use_case="chat", title=named).id
             row = turns.append_message(
                 connection, session, kind, text, at=moment, external_id=external_id
@@ -110,7 +110,7 @@ class Sessions:
         """Cut the window now if it outgrew its share, and return the summary in force."""
         resources = self._resources
         policy = resources.policy
-        row = use_case(policy, sessions.get(self._store, session).use_case)
+        row = composing.use_case(policy, sessions.get(self._store, session).use_case)
         limit = token_limit(policy, row, resources.roster.limits(None))
         cut = resources.conversation.due_cut(session, policy, row, limit)
         if cut is not None:
@@ -143,7 +143,11 @@ class Sessions:
     def _keep(self, text: str, session: str, kind: state.NoteKind) -> NoteInfo:
         return convert.note(
             state.add_note(
-                self._store, usable(text), session_id=session, at=self._at(None), kind=kind
+                self._store,
+                composing.usable(text),
+                session_id=session,
+                at=self._at(None),
+                kind=kind,
             )
         )
 

@@ -157,13 +157,13 @@ def add_entity(store: Source, name: str, *, aliases: Sequence[str] = (), at: str
 
 def find_entity(store: Source, name: str) -> EntityRow | None:
     """The entity of this name, else the first that has it as an alias; case does not matter."""
+    wanted = key(storable(name))
     with reading(store) as connection:
         row = connection.execute(
-            "select id, name, aliases from entities where key = ?", (key(name),)
+            "select id, name, aliases from entities where key = ?", (wanted,)
         ).fetchone()
         if row is not None:
             return _entity(row)
-        wanted = key(name)
         rows = connection.execute(
             "select id, name, aliases from entities where aliases <> '[]' order by id"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 
 from lila_app.errors import NotFoundError, UsageError
 
@@ -48,23 +48,35 @@ def sort_key(id: str) -> tuple[str, int, int]:
     return match[1], int(match[2]), int(match[3] or 0)
 
 
-def instant(text: str) -> str:
-    """An ISO 8601 time with zone, as the store keeps it: UTC, whole seconds, `+00:00`.
+def instant(time: str | datetime) -> str:
+    """A time as the store keeps it: UTC, whole seconds, `+00:00`. Raises UsageError."""
+    return moment(time).astimezone(UTC).replace(microsecond=0).isoformat()
 
-    A time without a zone is refused, because guessing one would change what "latest" means.
+
+def moment(time: str | datetime) -> datetime:
+    """An ISO 8601 time with its zone. Raises UsageError.
+
+    One without a zone is refused, because guessing it would change what "latest" means; so is one
+    in the first or the last year there is, which has no place in every zone.
     """
     try:
-        moment = datetime.fromisoformat(text)
+        found = datetime.fromisoformat(time) if isinstance(time, str) else time
     except ValueError:
         raise UsageError(
-            f"{text!r} is not a time LILA understands",
-            hint="write it like 2026-11-30T11:58:33+00:00",
+            f"{time!r} is not a time LILA understands",
+            hint="write it in ISO 8601 with a zone, as in 2026-11-30T08:00:00+00:00",
         ) from None
-    if moment.tzinfo is None:
+    if found.tzinfo is None:
         raise UsageError(
-            f"the time {text!r} has no zone", hint=f"add one, for example {text}+00:00 or {text}Z"
+            f"the time {found.isoformat()} has no zone",
+            hint="add one, as in 2026-11-30T08:00:00+00:00",
         )
-    return moment.astimezone(UTC).replace(microsecond=0).isoformat()
+    if not MINYEAR < found.year < MAXYEAR:
+        raise UsageError(
+            f"the time {found.isoformat()} is out of range",
+            hint=f"take one in a year from {MINYEAR + 1} to {MAXYEAR - 1}",
+        )
+    return found
 
 
 def storable(text: str) -> str:
