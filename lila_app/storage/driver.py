@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from lila_app.errors import (
@@ -74,6 +76,29 @@ def connect(path: Path, mode: str) -> Connection:
 def memory() -> Connection:
     """An in-memory database, for work that must leave no trace in the file."""
     return sqlite.connect(":memory:", isolation_level=None, check_same_thread=False)
+
+
+class Blob(Protocol):
+    """An open value, read from its beginning on."""
+
+    def read(self, length: int) -> bytes:
+        """The next so many bytes, fewer at the end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the value."""
+        ...
+
+
+@contextmanager
+def open_blob(connection: Connection, table: str, column: str, row: int) -> Generator[Blob]:
+    """A value of a table opened for reading piece by piece, without holding it whole."""
+    # The standard library names it differently, and pysqlite3 is typed as the standard library.
+    opened: Blob = getattr(connection, "open_blob")(table, column, row, True)  # noqa: B009
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def _extension() -> str:
