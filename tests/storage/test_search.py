@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from math import log
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lila_app.storage import memories, search, sessions, turns, vectors
+from lila_app.storage import driver, memories, search, sessions, turns, vectors
 from lila_app.storage.connection import Store
-from lila_app.storage.terms import Terms
+from lila_app.storage.schema import TOKENIZER
+from lila_app.storage.terms import Terms, quoted
 from tests.storage.builders import AT, exchange, session
 from tests.storage.test_documents import ingest
 
@@ -189,3 +191,46 @@ def test_what_is_looked_up_in_memory_leaves_nothing_there() -> None:
         assert terms.stems("", 5) == {}
     finally:
         terms.close()
+
+
+SYLLABLES = st.lists(
+    st.sampled_from(
+        [
+            *("a", "e", "i", "o", "u", "y", "b", "d", "l", "s", "t", "x", "z", "ies", "ing", "ed"),
+            *("eed", "ational", "biliti", "es", "ly", "ss", "er", "ment", "é", "ß", "日", "ﬁ", "7"),
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+).map("".join)
+SPOKEN = st.lists(
+    st.one_of(SYLLABLES, st.sampled_from([" ", "-", "\n", "’", "'", "🫠", "\u0301", "_", "\0"])),
+    max_size=12,
+)
+
+
+@settings(max_examples=300)
+@given(SPOKEN.map("".join), SPOKEN.map(" ".join), st.lists(SYLLABLES, max_size=5).map(" ".join))
+def test_which_words_a_text_holds_is_what_the_index_says(
+    one: str, other: str, query: str
+) -> None:
+    with closing(driver.memory()) as memory:
+        memory.execute(f"create virtual table plain using fts5(text, tokenize='{TOKENIZER}')")
+        memory.executemany("insert into plain (rowid, text) values (?, ?)", [(1, one), (2, other)])
+        with closing(Terms()) as terms:
+            for _ in range(2):
+                words = terms.stems(query, 9)
+                held = terms.matches({1: one, 2: other}, words)
+                for word in words:
+                    rows = memory.execute(
+                        "select rowid from plain where plain match ?", (quoted(word),)
+                    )
+                    assert {row[0] for row in rows} == {row for row in held if word in held[row]}
+
+
+def test_a_query_gives_its_first_words_once_and_in_order() -> None:
+    with closing(Terms()) as terms:
+        assert list(terms.stems("b a b c-a d", 3)) == ["b", "a", "c"]
+        assert list(terms.stems("日本 e\u0301tude x²", 9)) == ["日本", "etude", "x²"]
+        assert terms.stems("🫠 ... \u0301", 9).keys() <= {"🫠"}
+        assert len(terms.stems("word " * 9 + "x" * 100_000, 9)) == 2
