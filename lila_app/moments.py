@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from lila_app.context.fixed import day_in_words
 from lila_app.storage.values import instant, moment
 
 Clock = Callable[[], datetime]
@@ -25,6 +26,11 @@ def resolve(now: datetime | str | None, clock: Clock) -> datetime:
 def stored(time: datetime) -> str:
     """As the store keeps it: UTC, whole seconds, `+00:00`."""
     return instant(time)
+
+
+def day(time: datetime, zone: ZoneInfo) -> str:
+    """The day in words, where the person lives."""
+    return day_in_words(time.astimezone(zone))
 
 
 def shown(time: datetime, zone: ZoneInfo) -> str:

@@ -10,13 +10,7 @@ from lila_app.cli import options
 from lila_app.cli.first_start import have_model
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.turns import Asked, answer_once, print_prompt
-from lila_app.moments import resolve, system_clock
-
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
+from lila_app.moments import day, resolve, system_clock
 
 
 @click.command()
@@ -38,13 +32,9 @@ def brief(
 
 
 def request(now: datetime) -> str:
-    """What the model is asked: names of day and month so that dated material is found.
-
-    English by hand, since `strftime` would follow the locale and change the bytes.
-    """
-    day = now.astimezone(zone())
-    name = f"{_WEEKDAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    """What the model is asked: names of day and month so that dated material is found."""
     return (
-        f"Brief me for today, {name}: appointments and deadlines, open goals and promises, "
-        "and anything that changed. Only what the material says; say so if there is nothing."
+        f"Brief me for today, {day(now, zone())}: appointments and deadlines, open goals and "
+        "promises, and anything that changed. Only what the material says; say so if there is "
+        "nothing."
     )

@@ -8,8 +8,9 @@ import click
 
 from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
-from lila_app.cli.opening import home, opened, profile
+from lila_app.cli.opening import opened, profile
 from lila_app.cli.output import answer, document, table
+from lila_app.cli.paths import print_store
 from lila_app.errors import DamagedStoreError
 
 
@@ -74,8 +75,4 @@ def restore(file: Path, as_json: bool) -> None:
 @options.as_json
 def path(as_json: bool) -> None:
     """Show the store's file."""
-    store = home().profile_db(profile())
-    if as_json:
-        document(path=store)
-    else:
-        answer(str(store))
+    print_store(as_json)

@@ -6,7 +6,16 @@ import click
 
 from lila_app.cli import options
 from lila_app.cli.opening import home, profile
-from lila_app.cli.output import document, table
+from lila_app.cli.output import answer, document, table
+
+
+def print_store(as_json: bool) -> None:
+    """The file that holds everything of the profile."""
+    store = home().profile_db(profile())
+    if as_json:
+        document(path=store)
+    else:
+        answer(str(store))
 
 
 @click.command()

@@ -9,8 +9,9 @@ import click
 from lila_app.cli import options
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
-from lila_app.cli.opening import home, opened, profile, zone
+from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
+from lila_app.cli.paths import print_store
 from lila_app.cli.pick import named_or_latest
 from lila_app.views import SessionDetail, SessionInfo
 
@@ -162,8 +163,4 @@ def add_open(text: tuple[str, ...], session: str | None, as_json: bool) -> None:
 @options.as_json
 def path(as_json: bool) -> None:
     """Show the file that holds the sessions."""
-    store = home().profile_db(profile())
-    if as_json:
-        document(path=store)
-    else:
-        answer(str(store))
+    print_store(as_json)

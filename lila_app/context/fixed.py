@@ -67,8 +67,12 @@ def is_material(layer: str) -> bool:
 def clock_line(now: str, zone: str) -> str:
     """The clock in words that no locale can change."""
     at = datetime.fromisoformat(now)
-    day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year}"
-    return f"Now: {day}, {at.hour:02}:{at.minute:02} ({zone})"
+    return f"Now: {day_in_words(at)}, {at.hour:02}:{at.minute:02} ({zone})"
+
+
+def day_in_words(at: datetime) -> str:
+    """A day as "Monday 30 November 2026", by hand, since `strftime` would follow the locale."""
+    return f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
 def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:

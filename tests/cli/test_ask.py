@@ -177,5 +177,5 @@ def test_brief_names_the_persons_day_in_the_same_words_everywhere(
 ) -> None:
     monkeypatch.setenv("LILA_TIMEZONE", "Asia/Tokyo")
     assert say("brief", "--now", "2026-11-30T20:00:00Z").stdout == "Hello there.\n"
-    assert "today, Tuesday, 1 December 2026:" in fake.asked[0]["text"]
+    assert "today, Tuesday 1 December 2026:" in fake.asked[0]["text"]
     assert fake.asked[0]["use_case"] == "briefing"

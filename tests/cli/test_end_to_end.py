@@ -96,7 +96,7 @@ def test_what_is_piped_in_is_part_of_the_question(tmp_path: Path, server: ModelS
 
 def test_a_briefing_uses_its_own_policy(tmp_path: Path, server: ModelServer) -> None:
     assert _ok(tmp_path, "brief", "--now", NOW).out == "Hello there.\n"
-    assert "today, Monday, 30 November 2026" in server.prompts[0]
+    assert "today, Monday 30 November 2026" in server.prompts[0]
     record = _ok(tmp_path, "context", "show", "--json").json
     assert record["meta"]["use_case"] == "briefing"
 
