@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 
-from lila_app.context.items import TOP_SCORE, Counter, Item, Placement
+from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, Variant
 from lila_app.context.policy import Policy, UseCase
 from lila_app.context.specification import Summary
 from lila_app.context.standing import Cut, due_cut, rooms_under
@@ -16,6 +18,14 @@ from lila_app.storage.turns import TurnRow
 
 UNANSWERED = "(no reply was given)"
 STOPPED = " … (stopped here)"
+REMEMBERED = 512
+"""Turns whose forms are remembered: the same ones are offered on every turn of a session."""
+
+_Forms = Callable[[str, str, Counter], tuple[Variant, ...]]
+
+
+def _remembering() -> _Forms:
+    return lru_cache(REMEMBERED)(variants.of_turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,7 @@ class ConversationLayer:
     count: Counter
     name: str = "conversation"
     source: str = "turns of this session"
+    forms: _Forms = field(default_factory=_remembering, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """Every turn after the last cut, before the one being answered."""
@@ -42,7 +53,7 @@ class ConversationLayer:
             id=row.id,
             layer=self.name,
             placement=Placement.TURN,
-            variants=variants.of_turn(row.user, reply_text(row), self.count),
+            variants=self.forms(row.user, reply_text(row), self.count),
             score=TOP_SCORE,
             source="this session",
             digest=row.digest,

@@ -42,13 +42,10 @@ def segments(connection: Connection, session: int) -> list[tuple[int, int]]:
     return found
 
 
-def visible(connection: Connection, session: int, prefix: str = "") -> tuple[str, list[int]]:
-    """An SQL condition with its parameters that holds for the turns this session shows.
-
-    `prefix` qualifies the columns, for example "t.".
-    """
+def visible(connection: Connection, session: int) -> tuple[str, list[int]]:
+    """An SQL condition with its parameters that holds for the turns this session shows."""
     parts = segments(connection, session)
-    condition = " or ".join(f"({prefix}session_id = ? and {prefix}sequence <= ?)" for _ in parts)
+    condition = " or ".join("(session_id = ? and sequence <= ?)" for _ in parts)
     return f"({condition})", [value for part in parts for value in part]
 
 

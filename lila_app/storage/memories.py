@@ -104,10 +104,10 @@ def list_memories(
 ) -> list[MemoryRow]:
     """Memories by id, the newest `limit` of them if given."""
     with reading(source) as connection:
+        condition, values = ("", []) if kind is None else ("where kind = ? ", [kind])
         rows = connection.execute(
-            f"select {_COLUMNS} from memories where (?1 is null or kind = ?1) "
-            "order by id desc limit ?2",
-            (kind, -1 if limit is None else limit),
+            f"select {_COLUMNS} from memories {condition}order by id desc limit ?",
+            (*values, -1 if limit is None else limit),
         ).fetchall()
     return [_memory(row) for row in reversed(rows)]
 

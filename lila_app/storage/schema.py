@@ -200,6 +200,10 @@ create index memories_by_source on memories (source_turn);
 
 create index memories_by_successor on memories (superseded_by);
 
+create index memories_by_kind on memories (kind);
+
+create index memories_pinned on memories (id) where pinned = 1;
+
 create table entities (
     id integer primary key autoincrement,
     name text not null,
