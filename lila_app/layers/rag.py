@@ -14,8 +14,8 @@ from lila_app.storage.connection import Store
 from lila_app.storage.documents import ChunkRow, DocumentRow
 
 MOST = 16
-"""Chunks offered: a cap of 3,000 tokens holds fifteen of the size chunks aim at, and with 24 instead
-the labelled questions were answered no better (tests/benchmarks, 2026-11-30)."""
+"""Chunks offered: a cap of 3,000 tokens holds fifteen of the size chunks aim at, and with 24 the
+labelled questions were answered no better (tests/benchmarks, 2026-11-30)."""
 
 
 @dataclass(frozen=True, slots=True)
