@@ -95,6 +95,11 @@ async def answer(
         # Not awaited: when the task is being cancelled an await would be cancelled with it, and
         # the partial reply lost. It is one small transaction.
         open_turn.store()
+    if open_turn.reply.finished == "length":
+        yield Notice(
+            "the reply reached its limit and ends here; `reply_reserve` in policies/allocation.toml "
+            "sets it, and asking to go on goes on"
+        )
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
     yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, provider.name)

@@ -60,7 +60,7 @@ class GraphLayer:
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=(recalled("full", f"[{row.id}] {sentence(row)}", self.count),),
+            variants=(recalled("full", f"[{row.id}, {row.at[:10]}] {sentence(row)}", self.count),),
             score=score,
             source=f"relation of {row.subject}",
             digest=row.digest,

@@ -203,6 +203,14 @@ def test_a_prompt_too_large_for_the_model_is_assembled_again_from_the_same_candi
     assert offered[0] == offered[1]
 
 
+def test_a_reply_that_reached_its_limit_says_so(lila: Lila, provider: ScriptedProvider) -> None:
+    provider.enqueue(Scripted(("on ", "and ", "on"), ended="length"))
+    events = asyncio.run(collect(lila, "Go on and on"))
+    (notice,) = [event for event in events if isinstance(event, Notice)]
+    assert "reached its limit" in notice.text
+    assert not lila.sessions.show("s1").turns[0].stopped
+
+
 def test_an_empty_message_and_an_unknown_use_case_are_refused_before_anything_is_written(
     lila: Lila,
 ) -> None:

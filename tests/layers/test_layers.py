@@ -206,7 +206,7 @@ def test_the_graph_finds_a_manager_by_one_step_and_a_connection_by_the_shortest_
     layer = GraphLayer(Mirror(store), count)
     manager = layer.offer(ask("Who is Alex's manager?"))
     assert [item.id for item in manager] == [direct.id]
-    assert manager[0].variants[0].text == f"[{direct.id}] Alex reports to Sarah"
+    assert manager[0].variants[0].text == f"[{direct.id}, 2026-11-30] Alex reports to Sarah"
     path = layer.offer(ask("How is Alex connected to Teresa?"))
     assert {direct.id, above.id} <= {item.id for item in path if item.score >= 8_000}
 
@@ -230,7 +230,7 @@ def test_a_relation_holds_from_its_beginning_up_to_but_not_at_its_end(
         assert bool(offered) is holds, now
     inside = layer.offer(ask("What does Celeste have?", now="2026-03-01T00:00:00+00:00"))
     assert inside[0].variants[0].text == (
-        f"[{row.id}] Celeste has spare key (2026-02-01 to 2026-10-01)"
+        f"[{row.id}, 2026-01-05] Celeste has spare key (2026-02-01 to 2026-10-01)"
     )
 
 
