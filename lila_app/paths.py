@@ -187,13 +187,15 @@ def explained(error: OSError, path: Path) -> StorageError:
     )
 
 
+_PACKAGE = Path(__file__).resolve().parent
+
+
 def shipped(name: str) -> Path:
     """The folder `name` ("policies", "assets" or "data") LILA was shipped with.
 
     In a wheel it is inside the package; in a checkout it is beside it.
     """
-    package = Path(__file__).resolve().parent
-    for folder in (package / "shipped" / name, package.parent / name):
+    for folder in (_PACKAGE / "shipped" / name, _PACKAGE.parent / name):
         if folder.is_dir():
             return folder
     raise StorageError(

@@ -75,16 +75,31 @@ class Snapshot:
         missing = {other for other in others if other != one and other in self.near}
         layer = [one] if one in self.near else []
         while layer and missing:
-            reached: dict[str, RelationRow] = {}
-            for entity in layer:
-                for neighbour, row in self.near[entity]:
-                    if neighbour not in before and neighbour not in reached and holds(row, at):
-                        reached[neighbour] = row
+            reached = self._step(layer, before, missing, at)
             before |= reached
             missing -= reached.keys()
             layer = sorted(reached, key=sort_key)
         found = ((other, _trace(before, one, other)) for other in others)
         return {other: rows for other, rows in found if rows}
+
+    def _step(
+        self,
+        layer: Sequence[str],
+        before: Collection[str],
+        missing: Collection[str],
+        at: str,
+    ) -> dict[str, RelationRow]:
+        """What one step from a layer reaches first, and how; complete only while any is missing."""
+        reached: dict[str, RelationRow] = {}
+        left = len(missing)
+        for entity in layer:
+            for neighbour, row in self.near[entity]:
+                if neighbour not in before and neighbour not in reached and holds(row, at):
+                    reached[neighbour] = row
+                    left -= neighbour in missing
+            if not left:
+                break
+        return reached
 
     def path(self, one: str, other: str, at: str) -> tuple[RelationRow, ...]:
         """The path of `paths` to one entity; empty when there is none."""
