@@ -97,8 +97,7 @@ async def answer(
         open_turn.store()
     if open_turn.reply.finished == "length":
         yield Notice(
-            "the reply reached its limit and ends here; `reply_reserve` in policies/allocation.toml "
-            "sets it, and asking to go on goes on"
+            "the reply reached its limit and ends here; ask to go on, or raise `reply_reserve`"
         )
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage

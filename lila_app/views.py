@@ -148,7 +148,8 @@ class IngestReport:
 class ForgetReport:
     """What a forgetting erased: ids of the things, and backups that still hold them.
 
-    `remaining` are things that say the same of their own accord, for the person to decide about.
+    `remaining` are things that say the same of their own accord, and turns in which the person's
+    own words still touch on it, for the person to decide about.
     """
 
     erased: tuple[str, ...]

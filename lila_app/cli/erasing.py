@@ -32,8 +32,11 @@ def report_erased(report: ForgetReport, *, as_json: bool) -> None:
         if report.records:
             note(f"records that held it can no longer be replayed: {', '.join(report.records)}")
         if report.turns:
-            note(f"turns that repeated it were erased too: {', '.join(report.turns)}")
+            note(f"words or answers that repeated it were erased in: {', '.join(report.turns)}")
     if report.remaining:
-        note(f"these say the same on their own and were left: {', '.join(report.remaining)}")
+        note(
+            "these say or mention it on their own and were left (`lila sessions delete`, "
+            f"`lila memory forget`): {', '.join(report.remaining)}"
+        )
     for backup in report.backups:
         note(f"this backup still holds it; delete it yourself: {backup}")

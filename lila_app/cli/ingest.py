@@ -33,7 +33,7 @@ def ingest(paths: tuple[Path, ...], as_json: bool) -> None:
                 "stopped", hint="what was read by now stays; run it again for the rest"
             ) from stop
     for problem in outcome.problems:
-        note(f"left out {problem.path}: {problem.reason}")
+        note(f"{problem.path}: {problem.reason}")
     if as_json:
         document(
             added=outcome.added,

@@ -52,4 +52,4 @@ def path(as_json: bool) -> None:
     if as_json:
         document(own=own, shipped=original)
     else:
-        answer(f"{own}\n{original}")
+        answer(f"{own}  yours, laid over\n{original}  what LILA came with")

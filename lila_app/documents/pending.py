@@ -74,11 +74,16 @@ def _silent(_done: int, _total: int, _label: str) -> None:
 
 
 def _embed(store: Store, embedder: Embedder, table: Table, waiting: Pending, batch: slice) -> int:
+    texts = waiting.texts[batch]
+    # A log says the same thing many times; each text costs the model 40 ms.
+    unique = list(dict.fromkeys(texts))
+    place = {text: row for row, text in enumerate(unique)}
+    found = embedder.embed(unique)
     return vectors.add(
         store,
         table,
         waiting.ids[batch],
-        embedder.embed(waiting.texts[batch]),
+        found[[place[text] for text in texts]],
         embedder.model_id,
         generation=waiting.generation,
     )

@@ -67,6 +67,7 @@ class Memory:
             MemoryHit(convert.memory(row), score(relevant[row.id], recency(row.at, self._at(now))))
             for row in memories.by_ids(self._store, relevant)
         ]
+        hits = [hit for hit in hits if hit.score > 0]
         return tuple(sorted(hits, key=lambda hit: (-hit.score, int(hit.memory.id[1:]))))
 
     def forget(self, id: str) -> ForgetReport:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any, cast
 
 from lila_app import policies
+from lila_app.composing import Ask, compose, specify
 from lila_app.composing import use_case as find_use_case
-from lila_app.context import concerns, policy_hash, snapshot
+from lila_app.context import Policy, concerns, policy_hash, snapshot
+from lila_app.errors import BudgetError
 from lila_app.resources import Resources
 
 
@@ -32,7 +35,41 @@ class Policies:
 
     def check(self) -> tuple[str, ...]:
         """Parse everything anew (a PolicyError says what is wrong) and name what is doubtful."""
-        return concerns(policies.load(self._resources.home).policy)
+        policy = policies.load(self._resources.home).policy
+        return (*self._unread(), *concerns(policy), *self._impossible(policy))
+
+    def _unread(self) -> tuple[str, ...]:
+        """Files in the person's folder that are no table: most likely a name misspelt."""
+        known = {f"{name}.toml" for name in (*policies.TABLES, "gateway")}
+        found: list[str] = []
+        for entry in sorted(self._resources.home.policies_dir.iterdir()):
+            if entry.name not in known or not entry.is_file():
+                close = get_close_matches(entry.name, known, 1)
+                meant = f"; did you mean {close[0]}?" if close and not entry.is_dir() else ""
+                found.append(
+                    f"{entry} is not read: the tables are {', '.join(sorted(known))}{meant}"
+                )
+        return tuple(found)
+
+    def _impossible(self, policy: Policy) -> tuple[str, ...]:
+        """Use cases in which not even a short question would fit."""
+        found: list[str] = []
+        for row in policy.use_cases:
+            ask = Ask(
+                text="?",
+                use_case=row.name,
+                session_id=None,
+                now=self._resources.clock(),
+                limits=self._resources.roster.limits(None),
+                budget=None,
+                before_sequence=None,
+                deadline=False,
+            )
+            try:
+                compose(self._resources, specify(self._resources, ask, write=False))
+            except BudgetError as error:
+                found.append(f"{row.name}: no question can be asked ({error.message})")
+        return tuple(found)
 
     def path(self) -> str:
         """The folder in which a person's own tables are laid over the shipped ones."""

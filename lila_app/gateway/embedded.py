@@ -39,6 +39,8 @@ class Sampling:
     temperature: float | None = None
     top_p: float | None = None
     repeat_penalty: float | None = None
+    longest: int | None = None
+    """Tokens a reply may have, whatever was asked for."""
 
     def parameters(self) -> dict[str, object]:
         """As the server takes them."""
@@ -151,7 +153,7 @@ class EmbeddedProvider:
         body: dict[str, object] = {
             "model": self._name,
             "messages": served.neutral.messages(request.messages),
-            "max_tokens": request.max_tokens,
+            "max_tokens": min(request.max_tokens, self._sampling.longest or request.max_tokens),
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,

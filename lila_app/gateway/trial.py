@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from lila_app.errors import LilaError, RequestRefusedError
+from lila_app.errors import LilaError, RequestRefusedError, WeightsError
 from lila_app.gateway.port import (
     Finished,
     Message,
@@ -79,6 +79,8 @@ class _Call:
                     now = round((time.monotonic() - started) * 1000)
                     self.first_ms = self.first_ms or max(1, now)
                     self._see(event)
+        except WeightsError:
+            raise  # the file is at fault, and no stage of a call
         except LilaError as error:
             self.error = error
         self.total_ms = round((time.monotonic() - started) * 1000)

@@ -102,7 +102,7 @@ class MemoryLayer:
         )
 
     def _past_turn(self, row: TurnRow, relevance: float, now: str) -> Item:
-        text = f"They said: {row.user}\nYou answered: {reply_text(row)}"
+        text = f"They: {row.user}\nLILA: {reply_text(row)}"
         return Item(
             id=row.id,
             layer=self.name,

@@ -136,7 +136,7 @@ def translate(error: DatabaseError, path: Path) -> Exception:
     if kind in DAMAGE:
         return DamagedStoreError(
             f"{path} is damaged or is not a LILA store ({error})",
-            hint="run `lila db check`; a backup can be put back with `lila db restore`",
+            hint="a backup can be put back with `lila db restore`; the damaged file is kept",
         )
     if kind == _IOERR:
         return StorageError(f"{path} could not be read or written ({error})", hint="check the disk")

@@ -35,7 +35,8 @@ class ForgetReport:
 
     `erased` are memories, relations, entities, goals, notes, documents, sessions, and cuts whose
     summary was rewritten; `records` lost inputs and hashes; `turns` lost words or reply;
-    `backups` are files that still hold it; `remaining` are things that say the same on their own.
+    `backups` are files that still hold it; `remaining` are things that say the same on
+    their own, and turns in which the person's own words still touch on it.
     """
 
     erased: tuple[str, ...]
@@ -245,4 +246,12 @@ def _remaining(connection: Connection, telling: Traces) -> list[str]:
         (quoted(telling.whole or telling.text), telling.text),
     )
     found = [id for id, text in rows if telling.whole_in(text)]
+    if telling.terms:
+        # The person's own words that touch on it stay: they are theirs, and they are named.
+        rows = connection.execute(
+            "select 't' || id, user from turns where user_erased = 0 and id in "
+            "(select rowid from turns_fts where turns_fts match ?)",
+            (" OR ".join(quoted(term) for term in sorted(telling.terms)),),
+        )
+        found += [id for id, user in rows if telling.any_in(user)]
     return sorted(found, key=sort_key)

@@ -10,7 +10,7 @@ def test_a_script_forgets_without_being_asked(fake: FakeLila, say: Say) -> None:
     seen = say("memory", "forget", "m5")
     assert seen.stdout == "erased m5\n"
     assert "can no longer be replayed: c3, c4" in seen.stderr
-    assert "turns that repeated it were erased too: t9" in seen.stderr
+    assert "words or answers that repeated it were erased in: t9" in seen.stderr
     assert ("forget", "m5") in fake.calls
 
 

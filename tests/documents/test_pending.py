@@ -85,3 +85,13 @@ def test_progress_ends_at_the_total(store: Store, digests: Digests) -> None:
         (BATCH, BATCH + 1),
         (BATCH + 1, BATCH + 1),
     ]
+
+
+def test_a_text_that_stands_in_many_rows_is_embedded_once_a_batch(
+    store: Store, digests: Digests
+) -> None:
+    for _ in range(BATCH):
+        memories.add(store, "the same line of a log", kind="fact", pinned=False, at=NOW)
+    assert embed_pending(store, digests) == BATCH
+    assert digests.seen == ["the same line of a log"]
+    assert vectors.pending_count(store, "memories", "digests") == 0

@@ -170,7 +170,7 @@ def test_turns_of_other_sessions_belong_to_memory_and_turns_of_this_one_do_not(
     layer = MemoryLayer(store, ask.finder, count)
     offered = layer.offer(ask("what does the cat Luna eat?", session=this))
     assert [item.id for item in offered] == [past]
-    assert "They said: My cat Luna only eats wet food" in offered[0].variants[0].text
+    assert "They: My cat Luna only eats wet food" in offered[0].variants[0].text
     assert offered[0].variants[0].text.startswith(f"[{past}, 2026-11-30]")
 
 

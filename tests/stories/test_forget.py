@@ -95,6 +95,19 @@ def test_after_forgetting_the_chain_verifies_and_the_rest_is_as_it_was(
     assert turn.reply == "[forgotten]"
 
 
+def test_the_persons_own_words_that_touch_on_it_are_named_and_left(
+    open_again: Open, provider: ScriptedProvider
+) -> None:
+    lila = open_again()
+    memory = lila.memory.add("My xylophone is called Quagmire")
+    provider.enqueue("It is called Quagmire.")
+    done = say(lila, "What is my xylophone called, I forgot?")
+    report = lila.memory.forget(memory.id)
+    (turn,) = lila.sessions.show(done.session_id).turns
+    assert (turn.user, turn.reply) == ("What is my xylophone called, I forgot?", "[forgotten]")
+    assert report.remaining == (turn.id,)
+
+
 def test_a_forgotten_memory_does_not_come_back_through_background_work(
     open_again: Open, provider: ScriptedProvider, home: Path
 ) -> None:
