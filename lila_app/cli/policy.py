@@ -7,7 +7,7 @@ import click
 from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import home, opened
-from lila_app.cli.output import answer, document
+from lila_app.cli.output import answer, document, note
 from lila_app.cli.policy_table import print_policy
 from lila_app.paths import shipped
 
@@ -52,4 +52,5 @@ def path(as_json: bool) -> None:
     if as_json:
         document(own=own, shipped=original)
     else:
-        answer(f"{own}  yours, laid over\n{original}  what LILA came with")
+        answer(f"{own}\n{original}")
+        note("the first is yours and is laid over the second, which LILA came with")

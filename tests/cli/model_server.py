@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -49,7 +50,8 @@ class _Handler(BaseHTTPRequestHandler):
         for piece in server.pieces:
             self._chunk(choices=[{"index": 0, "delta": {"content": piece}}])
         if server.hang:
-            self.connection.recv(1)  # empty when the client closes
+            with contextlib.suppress(ConnectionResetError):
+                self.connection.recv(1)  # empty, or an error, when the client closes
             server.gone.set()
             return
         self._chunk(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])

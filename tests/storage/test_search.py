@@ -211,9 +211,7 @@ SPOKEN = st.lists(
 
 @settings(max_examples=300)
 @given(SPOKEN.map("".join), SPOKEN.map(" ".join), st.lists(SYLLABLES, max_size=5).map(" ".join))
-def test_which_words_a_text_holds_is_what_the_index_says(
-    one: str, other: str, query: str
-) -> None:
+def test_which_words_a_text_holds_is_what_the_index_says(one: str, other: str, query: str) -> None:
     with closing(driver.memory()) as memory:
         memory.execute(f"create virtual table plain using fts5(text, tokenize='{TOKENIZER}')")
         memory.executemany("insert into plain (rowid, text) values (?, ?)", [(1, one), (2, other)])
