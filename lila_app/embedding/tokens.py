@@ -51,16 +51,50 @@ def load_counter() -> Counter:
     return count
 
 
-def remember(counter: Counter, *, entries: int = 4096, longest: int = 4000) -> Counter:
-    """Return the same counter with a bounded memory of what it was asked.
+def remember(counter: Counter, *, entries: int = 16_384, longest: int = 1_000) -> Counter:
+    """Return the same counter with a bounded memory of the sentences it was asked to count.
 
-    At most `entries` texts of at most `longest` characters are kept (the least recently asked go
-    first), which bounds what it holds to about 16 million characters; longer ones are counted
-    anew each time.
+    A prompt is sentences that were counted before: of the items it is made of and their shorter
+    forms, and of the prompt of the turn before. `counter` must add up over `pieces`, as the one of
+    `load_counter` does. At most `entries` pieces of at most `longest` characters are kept (the
+    least recently asked go first), which bounds what it holds to about 16 million characters.
+    Longer ones are counted anew each time, and so is a text of more than 100 times `longest`,
+    which would push out everything else.
     """
     remembered = lru_cache(maxsize=entries)(counter)
 
-    def count(text: str) -> int:
+    def count_piece(text: str) -> int:
         return remembered(text) if len(text) <= longest else counter(text)
 
+    def count(text: str) -> int:
+        if len(text) > 100 * longest:
+            return counter(text)
+        return sum(map(count_piece, pieces(text)))
+
     return count
+
+
+def pieces(text: str) -> list[str]:
+    """The text in pieces that no cl100k token reaches across, so that counts add up exactly.
+
+    One ends with a full stop before a blank, or with a line end before anything but white space.
+    There every alternative of the pattern ends as well: a run of marks goes on over line ends and
+    other marks only, one of white space to its end, and none looks back (a test compares counts).
+    """
+    first, *others = text.split("\n")
+    found: list[str] = []
+    held = [first]
+    for line in others:
+        if line and not line[0].isspace():
+            found += _stopped("\n".join(held) + "\n")
+            held = [line]
+        else:
+            held.append(line)
+    return found + _stopped("\n".join(held))
+
+
+def _stopped(text: str) -> list[str]:
+    first, *others = text.split(". ")
+    if not others:
+        return [text]
+    return [f"{first}.", *(f" {part}." for part in others[:-1]), f" {others[-1]}"]

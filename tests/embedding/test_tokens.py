@@ -116,3 +116,60 @@ def test_what_is_remembered_is_bounded_and_right() -> None:
     assert asked == ["a", "bb", "ccc", "a"]
     assert [remembered("dddd"), remembered("dddd")] == [4, 4]  # too long to keep
     assert asked[4:] == ["dddd", "dddd"]
+
+
+# What the alternatives of the pattern tell apart, around line ends.
+MARKS = (
+    "\n",
+    "\n",
+    "\r",
+    " ",
+    "\t",
+    "\x1c",
+    "\x85",
+    "\u2028",
+    "\xa0",
+    "'",
+    "s",
+    "LL",
+    ".",
+    ". ",
+    "]",
+)
+ROUGH = st.lists(
+    st.one_of(
+        st.sampled_from((*MARKS, "7", "1234", "é", "\u0301", "漢字", "🫠", "\ud800")), st.text()
+    ),
+    max_size=25,
+).map("".join)
+
+
+@settings(max_examples=1_500, deadline=None)
+@given(ROUGH)
+def test_counts_add_up_over_pieces(text: str) -> None:
+    found = tokens.pieces(text)
+    assert "".join(found) == text
+    assert sum(map(_shared, found)) == _shared(text)
+
+
+def test_a_sentence_is_counted_once_in_whatever_text_it_stands() -> None:
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    remembered = remember(count, longest=10)
+    assert remembered("One. Two.\nthree\n") == 16
+    assert remembered("Four. Two.\n  more\nOne. Two.\nthree\n") == 34
+    assert asked == ["One.", " Two.\n", "three\n", "Four.", " Two.\n  more\n"]
+    asked.clear()
+    long = "One. " * 300
+    assert remembered(long) == 1_500
+    assert asked == [long]
+
+
+def test_a_prompt_of_any_shape_is_counted_quickly() -> None:
+    remembered = remember(_shared)
+    for unit in ("a\n", "  a\n", "\n", "漢\n\n"):
+        assert remembered(unit * 60_000) == _shared(unit * 60_000)
