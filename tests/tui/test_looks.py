@@ -141,6 +141,8 @@ class TestConversation:
         async def write_on(pilot: Pilot[None]) -> None:
             await say(pilot, "When is the ferry?")
             await until(pilot, lambda: state(pilot) == "answering")
+            # What the model saw is read beside the reply, which may come first.
+            await until(pilot, lambda: "context 1,512/2,048" in screen_text(pilot))
             await say(pilot, "And the [fast] one?")
             prompt(pilot).put("First line\nsecond line")
 
