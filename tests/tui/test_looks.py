@@ -161,6 +161,7 @@ class TestConversation:
             await say(pilot, "And now?")
             await until(pilot, lambda: state(pilot) == "failed")
             await settled(pilot)
+            await until(pilot, lambda: "context 1,512/2,048" in screen_text(pilot))
 
         assert looks(stop_and_fail)
 
