@@ -106,9 +106,9 @@ class Matrix:
         The lock must be held.
         """
         self.refresh(connection)
-        # einsum and not BLAS: memory is what it waits for, so threads gain nothing, and BLAS's own
-        # threads wait busily for a core that other layers use (100 ms at times).
-        products: Floats = np.einsum("ij,j->i", self._vectors[: self._used], query)
+        # Row by row and not as one matrix product: it waits for memory, so BLAS's threads gain
+        # little, and they wait busily for a core that other layers use (100 ms at times).
+        products: Floats = np.vecdot(self._vectors[: self._used], query)
         if excluded:
             products[self._places(excluded)] = -2
         allowed = int(np.count_nonzero(products > -2))
