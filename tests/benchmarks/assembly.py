@@ -4,9 +4,9 @@
     python -m tests.benchmarks.assembly --json     # the same as one JSON document
     python -m tests.benchmarks.assembly --tenth    # the small store alone
 
-Times are wall time on this machine, its load beside them; compare the columns of one run, not
-runs. The store is synthetic (tests/benchmarks/synthetic.py); the baselines run on the sample life
-and its labelled questions (tests/benchmarks/baselines.py).
+Times are wall time, and beside them how busy the machine was with other things; compare the
+columns of one run, not runs. The store is synthetic (tests/benchmarks/synthetic.py); the baselines
+run on the sample life and its labelled questions (tests/benchmarks/baselines.py).
 """
 
 from __future__ import annotations
