@@ -41,7 +41,6 @@ class Measured:
     size: Size
     fill_s: float
     file_mb: float
-    load_average: float
     result: dict[str, Any]
 
 
@@ -60,16 +59,12 @@ def measure(home: Path, size: Size) -> Measured:
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
-    return Measured(size, filled, path.stat().st_size / 2**20, _load(), json.loads(output))
+    return Measured(size, filled, path.stat().st_size / 2**20, json.loads(output))
 
 
 def _say(name: str, done: int, total: int) -> None:
     end = "\n" if done == total else ""
     print(f"\r  filling {name} {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
-
-
-def _load() -> float:
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else -1.0
 
 
 def main(arguments: list[str]) -> None:
@@ -83,10 +78,9 @@ def main(arguments: list[str]) -> None:
     sizes = [FULL.tenth()] if chosen.tenth else [FULL.tenth(), FULL]
     with tempfile.TemporaryDirectory() as folder:
         stores = [measure(Path(folder) / str(size.chunks), size) for size in sizes]
-        taken, used = pure.measure(policies.load(Home.at(Path(folder) / "none")).policy)
+        alone = pure.measure(policies.load(Home.at(Path(folder) / "none")).policy)
         print("  asking the labelled questions …", file=sys.stderr)
         compared = baselines.compare(Path(folder) / "sample")
-    p50, p95 = pure.spread(taken)
     machine = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
@@ -97,17 +91,16 @@ def main(arguments: list[str]) -> None:
             "schema_version": 1,
             "machine": machine,
             "stores": [asdict(row) for row in stores],
-            "assembler": {"tokens": used, "p50": p50, "p95": p95, "load_average": _load()},
+            "assembler": asdict(alone),
             "baselines": [asdict(row) for row in compared],
         }
         print(json.dumps(document, indent=2))
         return
     print(", ".join(f"{name} {value}" for name, value in machine.items()))
     _print_stores(stores)
-    print(
-        f"\nassembler alone, {used:,} tokens: p50 {p50:.1f} ms, p95 {p95:.1f} ms "
-        f"(goal {GOAL_ASSEMBLER} ms, load {_load():.1f})\n"
-    )
+    print(f"\nassembler alone, {alone.tokens:,} tokens, p50 / p95 ms (goal {GOAL_ASSEMBLER})")
+    print(f"  with the counter of a turn, which remembers sentences  {_two(asdict(alone.turn))}")
+    print(f"  with one that remembers nothing                        {_two(asdict(alone.bare))}\n")
     baselines.print_table(compared)
 
 
@@ -120,7 +113,7 @@ def _rows() -> list[tuple[str, _Cell]]:
         ("turns, memories, relations", lambda m: f"{m.size.turns:,} {m.size.memories:,} each"),
         ("file, MiB", lambda m: f"{m.file_mb:.0f}"),
         ("filled in, s", lambda m: f"{m.fill_s:.0f}"),
-        ("load average while asking", lambda m: f"{m.load_average:.1f}"),
+        ("others used, cores", lambda m: f"{m.result['embedded']['others']:.1f}"),
     ]
     for name, label in (
         ("open", "open the store"),

@@ -9,6 +9,7 @@ overlap and do not add up; each is measured from its start to its answer, waitin
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import time
@@ -65,9 +66,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """Gather and assemble of a question: the whole, its processor time, and its parts."""
+    """Gather and assemble of a question: the whole, its processor time, and its parts.
+
+    `others` is how many cores other processes used meanwhile, -1 where the system does not say.
+    """
 
     total: Spread
+    others: float
     processor: Spread
     parts: dict[str, Spread]
     used_tokens: float
@@ -209,11 +214,15 @@ def _names(home: Path) -> tuple[str, ...]:
 def _turned(ask: _Asker, asked: list[Asked]) -> Turned:
     for one in asked[:WARMING]:
         ask(one.text)
+    start, busy, own = time.perf_counter(), _busy(), time.process_time()
     rows = [ask(one.text) for one in asked[WARMING:]]
+    elapsed = time.perf_counter() - start
+    others = (_busy() - busy - (time.process_time() - own)) / elapsed if busy >= 0 else -1.0
     return Turned(
-        _spread([row.total for row in rows]),
-        _spread([row.processor for row in rows]),
-        {name: _spread([row.parts[name] for row in rows]) for name in PARTS},
+        spread([row.total for row in rows]),
+        others,
+        spread([row.processor for row in rows]),
+        {name: spread([row.parts[name] for row in rows]) for name in PARTS},
         float(np.median([row.context.record["token_budget"]["used"] for row in rows])),
         float(np.median([_candidates(row.context) for row in rows])),
     )
@@ -225,8 +234,19 @@ def _candidates(context: Context) -> int:
     return included + len(record["dropped_items"])
 
 
-def _spread(values: list[float]) -> Spread:
+def spread(values: list[float]) -> Spread:
+    """Of some milliseconds."""
     return Spread(float(np.percentile(values, 50)), float(np.percentile(values, 95)))
+
+
+def _busy() -> float:
+    """Seconds all cores together have worked since the machine started, -1 if it does not say."""
+    file = Path("/proc/stat")
+    if not file.exists():
+        return -1.0
+    ticks = [int(field) for field in file.read_text().splitlines()[0].split()[1:9]]
+    idle, waiting = ticks[3], ticks[4]
+    return (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK")
 
 
 def resident() -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from lila_app.context import Counter, Item, ModelLimits, Placement, Specification, assemble
 from lila_app.context.items import LayerAnswer, exchange, recalled
@@ -14,23 +13,39 @@ from lila_app.context.specification import Deadline
 from lila_app.embedding import load_counter, remember
 from lila_app.layers import variants
 from tests.benchmarks import words
+from tests.benchmarks.measuring import Spread, spread
 from tests.benchmarks.words import Writer
 
 TOKENS = 4_000
 ROUNDS = 200
 
 
-def measure(policy: Policy) -> tuple[list[float], int]:
-    """Milliseconds of each round, and the tokens used."""
-    count = remember(load_counter())
-    plain = specification(policy, count)
-    used: int = assemble(plain, count).record["token_budget"]["used"]
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Tokens used, and milliseconds with the counter of a turn and with one without a memory."""
+
+    tokens: int
+    turn: Spread
+    bare: Spread
+
+
+def measure(policy: Policy) -> Alone:
+    """Assemble the same candidates over and over; all but the turn's words were counted before."""
+    bare = load_counter()
+    turn = remember(bare)
+    plain = specification(policy, turn)
+    used: int = assemble(plain, bare).record["token_budget"]["used"]
+    return Alone(used, spread(_taken(plain, turn)), spread(_taken(plain, bare)))
+
+
+def _taken(plain: Specification, count: Counter) -> list[float]:
     taken: list[float] = []
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
+        asked = replace(plain, turn=f"{plain.turn} ({number})")
         start = time.perf_counter()
-        assemble(plain, count)
+        assemble(asked, count)
         taken.append(1000 * (time.perf_counter() - start))
-    return taken, used
+    return taken
 
 
 def specification(policy: Policy, count: Counter) -> Specification:
@@ -99,8 +114,3 @@ def _recalled(
         )
         for number in range(1, most + 1)
     ]
-
-
-def spread(taken: list[float]) -> tuple[float, float]:
-    """Median and 95th percentile."""
-    return float(np.percentile(taken, 50)), float(np.percentile(taken, 95))

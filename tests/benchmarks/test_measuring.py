@@ -50,9 +50,10 @@ def test_the_fixed_specification_fills_its_budget(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pure, "ROUNDS", 2)
-    taken, used = pure.measure(policies.load(Home.at(home)).policy)
-    assert 0.95 * pure.TOKENS < used <= pure.TOKENS
-    assert len(taken) == 2
+    alone = pure.measure(policies.load(Home.at(home)).policy)
+    assert 0.95 * pure.TOKENS < alone.tokens <= pure.TOKENS
+    assert 0 < alone.turn.p50 < 1_000
+    assert 0 < alone.bare.p50 < 1_000
 
 
 def test_text_has_the_skew_of_text_and_topics_of_their_own() -> None:
