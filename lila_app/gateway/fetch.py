@@ -176,10 +176,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _largest(work: Path) -> int:
     """Bytes of the wheel so far, wherever below `work` this pip keeps it."""
     largest = 0
-    for path in work.rglob("*"):
-        with contextlib.suppress(OSError):  # pip moves and removes while we look
-            if path.is_file():
-                largest = max(largest, path.stat().st_size)
+    # pip moves and removes while we look: `os.walk` passes over a folder that is gone, where
+    # `Path.rglob` raises.
+    for folder, _, names in os.walk(work):
+        for name in names:
+            with contextlib.suppress(OSError):
+                largest = max(largest, Path(folder, name).stat().st_size)
     return largest
 
 

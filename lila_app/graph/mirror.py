@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lila_app.graph.paths import shortest_path
 from lila_app.storage import relations
 from lila_app.storage.connection import Store
 from lila_app.storage.relations import RelationRow
-from lila_app.storage.values import sort_key
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,47 +63,9 @@ class Snapshot:
         """Relations of an entity that hold at a time (ISO, UTC), by id."""
         return tuple(row for _, row in self.near.get(entity, ()) if holds(row, at))
 
-    def paths(
-        self, one: str, others: Collection[str], at: str
-    ) -> dict[str, tuple[RelationRow, ...]]:
-        """The relations of a shortest path from an entity to each of the others it leads to.
-
-        Over what holds at a time; direction does not matter for being connected. Among shortest
-        paths the first by entity id, and among parallel relations the first by id, is taken.
-        """
-        before: dict[str, RelationRow | None] = {one: None}
-        missing = {other for other in others if other != one and other in self.near}
-        layer = [one] if one in self.near else []
-        while layer and missing:
-            reached = self._step(layer, before, missing, at)
-            before |= reached
-            missing -= reached.keys()
-            layer = sorted(reached, key=sort_key)
-        found = ((other, _trace(before, one, other)) for other in others)
-        return {other: rows for other, rows in found if rows}
-
-    def _step(
-        self,
-        layer: Sequence[str],
-        before: Collection[str],
-        missing: Collection[str],
-        at: str,
-    ) -> dict[str, RelationRow]:
-        """What one step from a layer reaches first, and how; complete only while any is missing."""
-        reached: dict[str, RelationRow] = {}
-        left = len(missing)
-        for entity in layer:
-            for neighbour, row in self.near[entity]:
-                if neighbour not in before and neighbour not in reached and holds(row, at):
-                    reached[neighbour] = row
-                    left -= neighbour in missing
-            if not left:
-                break
-        return reached
-
     def path(self, one: str, other: str, at: str) -> tuple[RelationRow, ...]:
-        """The path of `paths` to one entity; empty when there is none."""
-        return self.paths(one, (other,), at).get(other, ())
+        """The relations of a shortest path over what holds at a time; empty when there is none."""
+        return shortest_path(self.near, one, other, lambda row: holds(row, at))
 
 
 class Mirror:
@@ -151,17 +113,3 @@ def _load(store: Store, generation: int) -> Snapshot:
         if row.object_id != row.subject_id:
             near[row.object_id].append((row.subject_id, row))
     return Snapshot(generation, graph, names, near)
-
-
-def _trace(
-    before: Mapping[str, RelationRow | None], one: str, other: str
-) -> tuple[RelationRow, ...]:
-    steps: list[RelationRow] = []
-    entity = other
-    while entity != one:
-        row = before.get(entity)
-        if row is None:
-            return ()
-        steps.append(row)
-        entity = row.subject_id if row.object_id == entity else row.object_id
-    return tuple(reversed(steps))

@@ -48,8 +48,8 @@ class GraphLayer:
                 rows[row.id] = row
                 scores[row.id] = max(scores.get(row.id, 0), value)
         for place, one in enumerate(named):
-            for path in graph.paths(one, named[place + 1 :], now).values():
-                for row in path:
+            for other in named[place + 1 :]:
+                for row in graph.path(one, other, now):
                     rows[row.id] = row
                     scores[row.id] = max(scores.get(row.id, 0), ON_PATH)
         best = sorted(rows, key=lambda id: (-scores[id], int(id[1:])))[:MOST_FACTS]

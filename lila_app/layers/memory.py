@@ -33,8 +33,6 @@ class MemoryLayer:
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The pack, then what the question finds outside it."""
-        # The chunks take longest to search; until the vector is there, the cores are theirs.
-        question.vector()
         pack = self._pack(question)
         inside = {row.id for row in pack}
         pinned = [

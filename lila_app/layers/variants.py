@@ -20,11 +20,17 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     forms = [full]
     overhead = count(head)
     sentences = Sentences.of(text, full.tokens - overhead)
+    sizes: dict[str, int] = {}
+
+    def measure(kept: str) -> int:
+        sizes[kept] = recalled("", f"{head}{kept}", count).tokens
+        return sizes[kept] - overhead
+
     for name, share in (("half", 2), ("quarter", 4)):
         room = full.tokens // share - overhead
-        short = sentences.within(room, lambda kept: count(f"{head}{kept}\n") - overhead)
+        short = sentences.within(room, measure)
         if short:
-            form = recalled(name, f"{head}{short}", count)
+            form = Variant(name, f"{head}{short}", sizes[short])
             # Less than half of what it may be is a scrap ("Sarah agreed."), worse than nothing.
             if room <= 2 * (form.tokens - overhead) and form.tokens < forms[-1].tokens:
                 forms.append(form)

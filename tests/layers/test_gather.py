@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from lila_app.context import Policy
 from lila_app.context.items import Item, Placement, recalled
 from lila_app.embedding.tokens import Counter
+from lila_app.errors import StorageError
 from lila_app.layers import variants
-from lila_app.layers.gather import gather
+from lila_app.layers.gather import LANES, gather
 from lila_app.layers.port import Layer, Question
 from lila_app.layers.score import recency, relevance, score
 from tests.layers.conftest import Asker
@@ -38,6 +39,17 @@ class Stub:
         return (Item(self.name, self.name, Placement.RECALLED, (form,)),)
 
 
+@dataclass(frozen=True)
+class Broken:
+    """A layer that fails."""
+
+    name: str
+    source: str = "a stub"
+
+    def offer(self, question: Question) -> tuple[Item, ...]:
+        raise StorageError("broken")
+
+
 def stubs(*, held: tuple[str, ...] = ()) -> list[Stub]:
     made = [Stub(name) for name in NAMES]
     for stub in made:
@@ -57,6 +69,36 @@ def test_a_layer_that_misses_the_deadline_is_left_out_and_named(ask: Asker, poli
     assert found.deadline.answered == NAMES[:-1]
     late = found.answers[-1]
     assert (late.answered, late.items) == (False, ())
+
+
+def test_a_layer_behind_a_late_one_is_named_too_and_never_asked(ask: Asker, policy: Policy) -> None:
+    row = policy.use_case("chat")
+    assert row is not None
+    layers = stubs(held=("graph",))
+    with ThreadPoolExecutor(5) as pool:
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=200)
+        layers[3].gate.set()
+    assert found.deadline.missed == ("memory", "graph")
+    assert {stub.name: stub.asked for stub in layers} == {
+        **dict.fromkeys(NAMES, 1),
+        "memory": 0,
+    }
+
+
+def test_every_layer_of_the_policy_has_a_lane(policy: Policy) -> None:
+    assert sorted(name for lane in LANES for name in lane) == sorted(policy.layers)
+
+
+def test_what_fails_in_a_layer_is_raised_and_does_not_stop_the_next(
+    ask: Asker, policy: Policy
+) -> None:
+    row = policy.use_case("chat")
+    assert row is not None
+    layers = stubs()
+    broken = Broken("session")
+    with ThreadPoolExecutor(5) as pool, pytest.raises(StorageError, match="broken"):
+        gather([broken, *layers[1:]], ask("hi"), row, pool, deadline_ms=None)
+    assert layers[1].asked == 1
 
 
 def test_without_a_deadline_every_layer_is_waited_for(ask: Asker, policy: Policy) -> None:
