@@ -24,9 +24,10 @@ from lila_app.facade.sessions import Sessions
 from lila_app.facade.upkeep import Upkeep
 from lila_app.paths import Home
 from lila_app.resources import Resources
+from lila_app.sending import as_request, stable
 from lila_app.storage import backup
 from lila_app.storage.connection import Store
-from lila_app.turn import Said, answer, as_request
+from lila_app.turn import Said, answer
 from lila_app.views import Check, Progress
 
 if TYPE_CHECKING:
@@ -107,10 +108,9 @@ class Lila:
         resources = self._resources
         provider = resources.roster.provider(None)
         context = self.preview("-", use_case=use_case, session=session)
-        if context.stable_messages:
-            request = as_request(context, use_case, max_tokens=0)
-            stable = tuple(request.messages[: len(context.stable_messages)])
-            resources.run_until_closing(provider.warm(type(request)(stable, 0, request.slot)))
+        request = stable(as_request(context, use_case))
+        if request.messages:
+            resources.run_until_closing(provider.warm(request))
 
     def doctor(self) -> tuple[Check, ...]:
         """What this machine has and lacks."""

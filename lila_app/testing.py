@@ -21,6 +21,7 @@ from lila_app.gateway.port import (
     TextDelta,
     ThinkingDelta,
     Usage,
+    merged,
 )
 
 
@@ -131,7 +132,7 @@ class ScriptedProvider:
         return total
 
     def _read(self, request: Request) -> int:
-        asked = tuple((message.role, message.content) for message in request.messages)
+        asked = tuple((message.role, message.content) for message in merged(request.messages))
         common = _common(self._cached.get(request.slot, ()), asked)
         self._cached[request.slot] = asked
         return sum(self._count(content) for _, content in asked[:common])

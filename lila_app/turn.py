@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
 
 from lila_app import moments
 from lila_app.composing import Ask, compose, specify, tighter, title, usable, use_case
@@ -22,15 +21,14 @@ from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Done, Notice, Started, TurnEvent
 from lila_app.gateway.port import (
     Finished,
-    Message,
     Provider,
     ProviderEvent,
-    Request,
     TextDelta,
     ThinkingDelta,
     Usage,
 )
 from lila_app.resources import Resources
+from lila_app.sending import as_request
 from lila_app.storage import cuts, erasure, ledger, records, sessions, turns
 from lila_app.storage.turns import TurnRow
 
@@ -77,7 +75,7 @@ class _Reply:
                 self.usage = event
             case Finished(reason=reason):
                 self.finished = reason
-            case ThinkingDelta():
+            case _:
                 pass
 
 
@@ -265,26 +263,3 @@ class _OpenTurn:
                 )
         resources.learn()
         resources.later(lambda: records.cool(resources.store))
-
-
-def as_request(context: Context, case: str, max_tokens: int | None = None) -> Request:
-    """The provider's request for a context; voice has a slot of its own."""
-    slot: Literal["chat", "voice"] = "voice" if case.startswith("voice") else "chat"
-    return Request(
-        messages=tuple(as_message(m.role, m.content) for m in context.messages),
-        max_tokens=context.reply_reserve if max_tokens is None else max_tokens,
-        slot=slot,
-    )
-
-
-def as_message(role: str, content: str) -> Message:
-    """A prompt message on the wire; tool results go as the person's side of the exchange."""
-    match role:
-        case "system":
-            return Message("system", content)
-        case "assistant":
-            return Message("assistant", content)
-        case "user" | "tool":
-            return Message("user", content)
-        case _:
-            raise LilaError(f"a message of role {role!r} cannot be sent")

@@ -42,17 +42,6 @@ class Context:
         """The prompt as messages for a provider; tool definitions are not among them."""
         return layout.messages([block for block in self.blocks if block.name != "tools"])
 
-    @property
-    def stable_messages(self) -> tuple[PromptMessage, ...]:
-        """The part a cache can hold between requests: every block above the last breakpoint."""
-        end, stable = 0, list[Block]()
-        last = self.breakpoints[-1].end if self.breakpoints else 0
-        for block in self.blocks:
-            end += len(block.text)
-            if end <= last and block.name != "tools":
-                stable.append(block)
-        return layout.messages(stable)
-
 
 def token_limit(
     policy: Policy, row: UseCase, limits: ModelLimits, budget: int | None = None

@@ -9,9 +9,9 @@ model still read what stood there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from lila_app.gateway.port import Message
+from lila_app.gateway.port import Message, merged
 
 KNOWN_MARKERS = re.compile(
     r"""
@@ -50,10 +50,11 @@ class Neutraliser:
                 break
         return text
 
-    def messages(self, messages: Iterable[Message]) -> list[dict[str, str]]:
+    def messages(self, messages: Sequence[Message]) -> list[dict[str, str]]:
         """The messages as a Chat Completions server takes them, contents made harmless."""
         return [
-            {"role": message.role, "content": self.text(message.content)} for message in messages
+            {"role": message.role, "content": self.text(message.content)}
+            for message in merged(messages)
         ]
 
 

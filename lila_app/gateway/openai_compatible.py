@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, cast
@@ -94,7 +94,7 @@ class OpenAICompatibleProvider:
         """Let a server on this machine read the messages ahead; others are not asked, or paid."""
         if not request.messages or not is_loopback(self._endpoint.base_url):
             return
-        one = Request(request.messages, 1, request.slot)
+        one = replace(request, max_tokens=1)
         async with aclosing(self.stream(one)) as events:
             async for _ in events:
                 pass

@@ -12,6 +12,7 @@ from lila_app.gateway.port import (
     Finished,
     Message,
     Provider,
+    ProviderEvent,
     Request,
     TextDelta,
     ThinkingDelta,
@@ -86,7 +87,7 @@ class _Call:
         self.total_ms = round((time.monotonic() - started) * 1000)
         return self.first_ms > 0
 
-    def _see(self, event: TextDelta | ThinkingDelta | Usage | Finished) -> None:
+    def _see(self, event: ProviderEvent) -> None:
         match event:
             case TextDelta(text):
                 self.text += text
@@ -97,6 +98,8 @@ class _Call:
                 self.usage = event
             case Finished(reason):
                 self.ended = reason
+            case _:
+                pass
 
     def reached(self) -> Stage:
         return Stage("reach", True, f"{self._provider.name}: first word after {self.first_ms} ms")
@@ -149,8 +152,6 @@ def _request(said: str) -> Request:
     return Request((Message("system", _PREFIX), Message("user", said)), _REPLY_TOKENS, "background")
 
 
-async def _generator(
-    provider: Provider, request: Request
-) -> AsyncGenerator[TextDelta | ThinkingDelta | Usage | Finished, None]:
+async def _generator(provider: Provider, request: Request) -> AsyncGenerator[ProviderEvent, None]:
     async for event in provider.stream(request):
         yield event
