@@ -19,6 +19,7 @@ LilaError                    1   anything LILA knows how to explain
 │   ├── AuthenticationError  7   the key was refused
 │   ├── UnavailableError     7   nothing answered
 │   ├── RateLimitedError     7   asked to wait
+│   ├── SpendLimitError      7   the account has no money left, or its spending limit is reached
 │   ├── RequestRefusedError  7   the provider called the request wrong
 │   ├── TruncatedReplyError  7   the stream ended without its terminal marker
 │   └── ContextTooLarge      7   the prompt exceeds the answering model's limits
@@ -168,6 +169,13 @@ class RateLimitedError(GatewayError):
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
+
+
+class SpendLimitError(GatewayError):
+    """The account has no money left or its spending limit is reached (402, 429 of that kind).
+
+    Waiting does not help, only the person or whoever pays.
+    """
 
 
 class RequestRefusedError(GatewayError):

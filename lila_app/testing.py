@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from threading import Lock
+from typing import Literal, TypeVar
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import ContextTooLarge, LilaError, TruncatedReplyError
+from lila_app.gateway.ledger import Attempt, Breaker, CachedContent
 from lila_app.gateway.port import (
     Finished,
     ProviderEvent,
@@ -23,6 +25,11 @@ from lila_app.gateway.port import (
     Usage,
     merged,
 )
+
+T = TypeVar("T")
+
+_WHOLE = ("stop", "length", "tools")
+_MOST_GAPS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +163,93 @@ class FakeClock:
     def iso(self) -> str:
         """The time as it is stored: ISO 8601 in UTC."""
         return self._now.astimezone(UTC).isoformat(timespec="seconds")
+
+
+class MemoryLedger:
+    """A ledger that forgets with its process; see `gateway.ledger.Ledger`. Safe from any thread.
+
+    `attempts` is everything that was kept, oldest first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._attempts: list[Attempt] = []
+        self._breakers: dict[str, Breaker] = {}
+        self._cached: dict[str, CachedContent] = {}
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """What was kept, oldest first."""
+        with self._lock:
+            return tuple(self._attempts)
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Keep one call; there are no prices here."""
+        with self._lock:
+            self._attempts.append(attempt)
+
+    def last(self, session_id: str, epoch: int, provider: str, model: str) -> Attempt | None:
+        """The last whole reply of a model in a session's epoch."""
+        wanted = (session_id, epoch, provider, model)
+        for attempt in reversed(self.attempts):
+            found = (attempt.session_id, attempt.epoch, attempt.provider, attempt.model)
+            if found == wanted and attempt.outcome in _WHOLE:
+                return attempt
+        return None
+
+    def gaps(self, use_case: str, provider: str, model: str, after: str) -> tuple[float, ...]:
+        """Seconds between calls with one prefix up to a breakpoint, newest first."""
+        seen: dict[str, datetime] = {}
+        gaps: list[float] = []
+        for attempt in self.attempts:
+            if (attempt.use_case, attempt.provider, attempt.model) != (use_case, provider, model):
+                continue
+            for prefix in attempt.prefixes:
+                if prefix.after != after:
+                    continue
+                at = datetime.fromisoformat(attempt.at)
+                if prefix.sha256 in seen:
+                    gaps.append((at - seen[prefix.sha256]).total_seconds())
+                seen[prefix.sha256] = at
+        return tuple(reversed(gaps))[:_MOST_GAPS]
+
+    def breaker(self, key: str) -> Breaker:
+        """The state under a key."""
+        with self._lock:
+            return self._breakers.get(key, Breaker())
+
+    def change_breaker(self, key: str, change: Callable[[Breaker], tuple[Breaker, T]]) -> T:
+        """Replace a state, alone among all threads."""
+        with self._lock:
+            self._breakers[key], told = change(self._breakers.get(key, Breaker()))
+            return told
+
+    def cached(self, provider: str, model: str) -> tuple[CachedContent, ...]:
+        """The explicit caches that were made and not dropped."""
+        with self._lock:
+            every = tuple(self._cached.values())
+        return tuple(one for one in every if (one.provider, one.model) == (provider, model))
+
+    def keep_cached(self, content: CachedContent) -> None:
+        """Keep one, or replace the one of its name."""
+        with self._lock:
+            self._cached[content.name] = content
+
+    def drop_cached(self, name: str) -> None:
+        """Forget one."""
+        with self._lock:
+            self._cached.pop(name, None)
+
+    def largest_ratio(self, provider: str, model: str) -> int | None:
+        """The largest ratio of reported to declared prompt tokens in basis points, rounded up."""
+        ratios = [
+            -(-attempt.usage.total * 10_000 // attempt.prompt_tokens)
+            for attempt in self.attempts
+            if (attempt.provider, attempt.model) == (provider, model)
+            and attempt.usage.total is not None
+            and attempt.prompt_tokens > 0
+        ]
+        return max(ratios, default=None)
 
 
 def _words(text: str) -> Sequence[str]:
