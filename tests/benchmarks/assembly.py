@@ -114,6 +114,7 @@ def _rows() -> list[tuple[str, _Cell]]:
         ("file, MiB", lambda m: f"{m.file_mb:.0f}"),
         ("filled in, s", lambda m: f"{m.fill_s:.0f}"),
         ("others used, cores", lambda m: f"{m.result['embedded']['others']:.1f}"),
+        ("a fixed loop, p50 / p95 ms", _spread("embedded", "pace")),
     ]
     for name, label in (
         ("open", "open the store"),

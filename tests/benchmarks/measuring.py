@@ -35,6 +35,7 @@ from tests.benchmarks.words import Asked, KnownVectors, questions
 NOW = "2026-11-30T08:00:00+00:00"
 LIMITS = ModelLimits(window=32_768, context_budget=8_000, token_ratio=10_500)
 WARMING, QUESTIONS = 20, 200
+_PACE_STEPS = 20_000
 LAYERS = ("session", "conversation", "memory", "graph", "rag")
 PARTS = ("prepare", "embedding", *LAYERS, "assemble")
 """`prepare` is policy, epoch and query; `embedding` runs beside the layers, which wait for it."""
@@ -69,10 +70,13 @@ class Turned:
     """Gather and assemble of a question: the whole, its processor time, and its parts.
 
     `others` is how many cores other processes used meanwhile, -1 where the system does not say.
+    `pace` is a fixed loop timed between the questions: a virtual machine's cores may be half as
+    fast from one minute to the next, with nobody else to be seen on them.
     """
 
     total: Spread
     others: float
+    pace: Spread
     processor: Spread
     parts: dict[str, Spread]
     used_tokens: float
@@ -215,17 +219,30 @@ def _turned(ask: _Asker, asked: list[Asked]) -> Turned:
     for one in asked[:WARMING]:
         ask(one.text)
     start, busy, own = time.perf_counter(), _busy(), time.process_time()
-    rows = [ask(one.text) for one in asked[WARMING:]]
+    rows: list[_Asked] = []
+    paces: list[float] = []
+    for one in asked[WARMING:]:
+        rows.append(ask(one.text))
+        paces.append(_pace())
     elapsed = time.perf_counter() - start
     others = (_busy() - busy - (time.process_time() - own)) / elapsed if busy >= 0 else -1.0
     return Turned(
         spread([row.total for row in rows]),
         others,
+        spread(paces),
         spread([row.processor for row in rows]),
         {name: spread([row.parts[name] for row in rows]) for name in PARTS},
         float(np.median([row.context.record["token_budget"]["used"] for row in rows])),
         float(np.median([_candidates(row.context) for row in rows])),
     )
+
+
+def _pace() -> float:
+    """Milliseconds of one and the same work: 1.0 where this was written, in a good minute."""
+    start, total = time.perf_counter(), 0
+    for number in range(_PACE_STEPS):
+        total += number * number
+    return 1000 * (time.perf_counter() - start)
 
 
 def _candidates(context: Context) -> int:
