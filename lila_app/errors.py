@@ -4,7 +4,8 @@
 LilaError                    1   anything LILA knows how to explain
 ├── UsageError               2   an argument or a message is not usable as given
 ├── ConfigError              3   a settings file or value
-│   └── PolicyError          3   a policy table: file, key, found, allowed
+│   ├── PolicyError          3   a policy table: file, key, found, allowed
+│   └── MissingKeyError      3   a provider's key is nowhere to be found
 ├── StorageError             4   the store on disk
 │   ├── NewerStoreError      4   written by a newer LILA; never touched
 │   ├── ReadOnlyStoreError   4   the home cannot be written
@@ -75,6 +76,10 @@ class PolicyError(ConfigError):
         self.key = key
         self.found = found
         self.allowed = allowed
+
+
+class MissingKeyError(ConfigError):
+    """No key of a provider is in any of the places it is looked for."""
 
 
 class StorageError(LilaError):

@@ -52,6 +52,11 @@ class Home:
         return self.config_dir / "settings.toml"
 
     @property
+    def keys_file(self) -> Path:
+        """Keys of model providers, TOML, 0600; used where there is no keyring."""
+        return self.config_dir / "keys.toml"
+
+    @property
     def persona_file(self) -> Path:
         """Who LILA is, in the person's own words; absent means the shipped persona."""
         return self.config_dir / "persona.md"
@@ -94,6 +99,7 @@ class Home:
         """Every place by name, for `lila paths`; whether or not it exists yet."""
         places = {
             "settings": self.settings_file,
+            "keys": self.keys_file,
             "persona": self.persona_file,
             "policies": self.policies_dir,
             "store": self.profile_db(profile),
