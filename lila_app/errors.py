@@ -19,11 +19,14 @@ LilaError                    1   anything LILA knows how to explain
 ├── GatewayError             7   the model's side
 │   ├── AuthenticationError  7   the key was refused
 │   ├── UnavailableError     7   nothing answered
+│   │   ├── UnreachableError 7   no connection came about
+│   │   └── TimedOutError    7   no first word, or no further one, in time
 │   ├── RateLimitedError     7   asked to wait
 │   ├── SpendLimitError      7   the account has no money left, or its spending limit is reached
 │   ├── RequestRefusedError  7   the provider called the request wrong
 │   ├── TruncatedReplyError  7   the stream ended without its terminal marker
-│   └── ContextTooLarge      7   the prompt exceeds the answering model's limits
+│   ├── ContextTooLarge      7   the prompt exceeds the answering model's limits
+│   └── FrozenError          7   something frozen in an epoch changed without a new one
 ├── WeightsError             8   model files
 │   ├── MissingWeightsError  8   not there (the hint says how to get them)
 │   ├── ChecksumError        8   there, but not the bytes that were published
@@ -168,6 +171,14 @@ class UnavailableError(GatewayError):
     """The provider could not be reached or failed on its side."""
 
 
+class UnreachableError(UnavailableError):
+    """No connection to the provider came about: wrong address, no server there, or no network."""
+
+
+class TimedOutError(UnavailableError):
+    """The provider gave no first word, or no further one, in the time it had."""
+
+
 class RateLimitedError(GatewayError):
     """The provider asked to wait; `retry_after` is in seconds, None when not said."""
 
@@ -192,7 +203,21 @@ class TruncatedReplyError(GatewayError):
 
 
 class ContextTooLarge(GatewayError):
-    """The prompt exceeds the answering model's limits; the assistant re-assembles under them."""
+    """The prompt exceeds the answering model's limits; the assistant re-assembles under them.
+
+    `model` is the `provider/model` whose limits they are, "" when only one was asked.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", model: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.model = model
+
+
+class FrozenError(GatewayError):
+    """What is frozen within a session's epoch changed in the middle of one.
+
+    Sending it would throw away a cache without a word and pay for it anew.
+    """
 
 
 class WeightsError(LilaError):
