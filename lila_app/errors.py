@@ -202,6 +202,21 @@ class TruncatedReplyError(GatewayError):
     """The stream ended without its terminal marker, so the reply is not known to be whole."""
 
 
+class InvalidAnswerError(GatewayError):
+    """An answer that feeds code did not have its form, or was untrue, and so was the second one.
+
+    `boundary` names what was asked for, `problem` what was wrong with it, without the answer.
+    """
+
+    def __init__(self, boundary: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"the model's answer for {boundary} could not be used, twice: {problem}",
+            hint=hint or "ask again, or give the job to a larger model in policies/gateway.toml",
+        )
+        self.boundary = boundary
+        self.problem = problem
+
+
 class ContextTooLarge(GatewayError):
     """The prompt exceeds the answering model's limits; the assistant re-assembles under them.
 
