@@ -8,11 +8,15 @@ import threading
 from collections.abc import Mapping
 
 from lila_app.context import ModelLimits
-from lila_app.errors import ConfigError, MissingWeightsError
+from lila_app.errors import MissingKeyError, MissingWeightsError
+from lila_app.gateway.access import Access
+from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.openai_compatible import Endpoint
 from lila_app.gateway.port import Provider
+from lila_app.gateway.remote import REMOTES, base_url
 from lila_app.gateway.routing import OwnLimits, Routes, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
+from lila_app.keys import Keys
 from lila_app.paths import Home
 from lila_app.policies import sources
 from lila_app.settings import Settings
@@ -21,7 +25,17 @@ from lila_app.settings import Settings
 class Roster:
     """The providers of one home, made when first asked for and kept, so that caches stay warm."""
 
-    def __init__(self, home: Home, settings: Settings, given: Provider | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        given: Provider | None = None,
+        *,
+        keys: Mapping[str, str] | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.keys = Keys(home, settings.providers, given=keys)
+        self._ledger = ledger
         self._home = home
         self._settings = settings
         self._given = given
@@ -36,6 +50,7 @@ class Roster:
     def use(self, settings: Settings) -> None:
         """Go on with changed settings."""
         self._settings = settings
+        self.keys.configure(settings.providers)
 
     @property
     def table(self) -> GatewayTable:
@@ -54,14 +69,16 @@ class Roster:
         chosen = name or self.default
         with self._lock:
             if chosen not in self._providers:
-                self._providers[chosen] = resolve(chosen, self._routes(), self._home.models_dir)
+                self._providers[chosen] = resolve(
+                    chosen, self._routes(chosen), self._home.models_dir
+                )
             return self._providers[chosen]
 
     def limits(self, name: str | None) -> ModelLimits:
-        """What a model can take, also while its weights are not here yet."""
+        """What a model can take, also while its weights or its key are not here yet."""
         try:
             return self.provider(name).limits()
-        except MissingWeightsError:
+        except (MissingWeightsError, MissingKeyError):
             return limits_of(name or self.default, self._routes())
 
     def providers(self) -> tuple[Provider, ...]:
@@ -77,28 +94,41 @@ class Roster:
         for provider in closing:
             asyncio.run(provider.close())
 
-    def _routes(self) -> Routes:
-        settings = self._settings
+    def _routes(self, name: str = "") -> Routes:
+        """What is configured, with the key of one model's provider and of no other."""
+        settings, asked = self._settings, name.partition("/")[0]
         return Routes(
             self.table,
             {
-                name: Endpoint(entry.base_url, _key(name, entry.api_key_env, os.environ))
-                for name, entry in settings.providers.items()
+                provider: Endpoint(
+                    entry.base_url, self._key(provider) if provider == asked else None
+                )
+                for provider, entry in settings.providers.items()
+                if provider not in REMOTES
             },
             {
-                name: OwnLimits(entry.window, entry.context_budget)
-                for name, entry in settings.models.items()
+                model: OwnLimits(entry.window, entry.context_budget)
+                for model, entry in settings.models.items()
             },
+            {asked: self.access(asked)} if asked in REMOTES else {},
+            self._ledger,
         )
 
+    def access(self, provider: str) -> Access:
+        """How a remote provider is reached. Raises `MissingKeyError` and `ConfigError`."""
+        return Access(self.address(provider), self.keys.need(provider).value)
 
-def _key(provider: str, variable: str, environ: Mapping[str, str]) -> str | None:
-    if not variable:
-        return None
-    key = environ.get(variable, "")
-    if not key:
-        raise ConfigError(
-            f"the key of provider {provider} is to be in {variable}, which is not set",
-            hint=f"set {variable}, or take api_key_env out of [providers.{provider}]",
-        )
-    return key
+    def address(self, provider: str) -> str:
+        """The address of a provider, "" for a remote one's own. Raises `ConfigError`."""
+        entry = self._settings.providers.get(provider)
+        configured = entry.base_url if entry is not None else ""
+        if provider in REMOTES:
+            return base_url(REMOTES[provider], configured, os.environ)
+        return configured
+
+    def _key(self, provider: str) -> str | None:
+        """A configured server's key: needed where settings name a variable for it."""
+        if self._settings.providers[provider].api_key_env:
+            return self.keys.need(provider).value
+        key = self.keys.find(provider)
+        return key.value if key is not None else None

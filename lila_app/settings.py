@@ -29,24 +29,33 @@ from pydantic_settings import (
 from lila_app.errors import ConfigError
 from lila_app.paths import Home, read_text, write_private
 
+_WITH_ADDRESS = ("anthropic", "openai", "gemini")
+"""Providers that have an address of their own."""
+
 Tokens = Annotated[int, Field(ge=1)]
 
 
 class ProviderSettings(BaseModel):
-    """A server that speaks the OpenAI protocol (Ollama, llama-server, LM Studio, vLLM)."""
+    """A server that speaks the OpenAI protocol (Ollama, llama-server, LM Studio, vLLM).
+
+    Under the names anthropic, openai and gemini it says where those providers are reached instead.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    base_url: str
-    """Where it listens, with the version path, as in `http://127.0.0.1:11434/v1`."""
+    base_url: str = ""
+    """Where it listens, with the version path, as in `http://127.0.0.1:11434/v1`.
+
+    For anthropic and gemini without it, as their SDKs want it; empty is their own address.
+    """
 
     api_key_env: str = ""
-    """Name of the environment variable that holds its key; empty when it takes none."""
+    """Name of the environment variable that holds its key; empty for none of its own."""
 
     @field_validator("base_url")
     @classmethod
     def _is_url(cls, value: str) -> str:
-        if not re.fullmatch(r"https?://\S+", value):
+        if value and not re.fullmatch(r"https?://\S+", value):
             raise ValueError(f"{value!r} is not an address such as http://127.0.0.1:11434/v1")
         return value
 
@@ -93,6 +102,14 @@ class Settings(BaseSettings):
             near = difflib.get_close_matches(value, sorted(_known_zones()), n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise ValueError(f"{value!r} is not an IANA time zone{meant}")
+        return value
+
+    @field_validator("providers")
+    @classmethod
+    def _have_addresses(cls, value: dict[str, ProviderSettings]) -> dict[str, ProviderSettings]:
+        for name, entry in value.items():
+            if not entry.base_url and name not in _WITH_ADDRESS:
+                raise ValueError(f"{name} has no base_url, such as http://127.0.0.1:11434/v1")
         return value
 
     @property

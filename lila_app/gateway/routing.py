@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
 from lila_app.context.items import ModelLimits
-from lila_app.errors import ConfigError
+from lila_app.errors import ConfigError, MissingKeyError
+from lila_app.gateway.access import Access
+from lila_app.gateway.contract import CacheContract, Kind
+from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import Provider
+from lila_app.gateway.remote import REMOTES
 from lila_app.gateway.table import GatewayTable
 from lila_app.gateway.weights import DEFAULT, find
 
@@ -38,30 +43,37 @@ class Routes:
     """Everything about models a person may configure, as plain data.
 
     `endpoints` are servers by the name they go by in model names, laid over `WELL_KNOWN`.
-    `limits` are by whole model name.
+    `access` is how remote providers are reached, by their name; without a key they are not.
+    `limits` are by whole model name. `ledger` is needed by providers that keep caches of their own
+    at the other end.
     """
 
     table: GatewayTable
     endpoints: Mapping[str, Endpoint] = field(default_factory=dict[str, Endpoint])
     limits: Mapping[str, OwnLimits] = field(default_factory=dict[str, OwnLimits])
+    access: Mapping[str, Access] = field(default_factory=dict[str, Access])
+    ledger: Ledger | None = None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def resolve(name: str, routes: Routes, models_dir: Path) -> Provider:
     """The provider of `provider/model`; nothing is started and no network is touched.
 
-    Raises `ConfigError` for a name that leads nowhere and `MissingWeightsError` for an embedded
-    model whose file is not in `models_dir`.
+    Raises `ConfigError` for a name that leads nowhere, `MissingKeyError` for a remote provider
+    without a key and `MissingWeightsError` for an embedded model whose file is not in `models_dir`.
     """
     provider, _, model = name.partition("/")
     if not provider or not model:
         raise ConfigError(
             f"{name!r} is not a model's name", hint="write provider/model, as in ollama/llama3.2"
         )
+    if provider in REMOTES:
+        return _remote(name, routes)
     if provider == EMBEDDED:
         return _embedded(name, routes, models_dir)
     endpoints = {**WELL_KNOWN, **routes.endpoints}
     if provider not in endpoints:
-        known = [EMBEDDED, *sorted(endpoints)]
+        known = [EMBEDDED, *REMOTES, *sorted(endpoints)]
         near = get_close_matches(provider, known, n=1)
         meant = f"; did you mean {near[0]}/{model}?" if near else ""
         raise ConfigError(
@@ -83,6 +95,37 @@ def limits_of(name: str, routes: Routes) -> ModelLimits:
         window=own.window or limits.window,
         context_budget=own.context_budget or limits.context_budget,
     )
+
+
+def contract_of(name: str) -> CacheContract:
+    """What a remote model's provider promises of its cache, by the provider alone."""
+    kinds: Mapping[str, Kind] = {
+        "anthropic": "anthropic",
+        "openai": "breakpoints",
+        "gemini": "contents",
+    }
+    return CacheContract(kinds.get(name.partition("/")[0], "none"), minimum=1_024)
+
+
+def _remote(name: str, routes: Routes) -> Provider:
+    family = REMOTES[name.partition("/")[0]].family
+    access = routes.access.get(family, Access())
+    if not access.api_key:
+        raise MissingKeyError(f"there is no key for {family}", hint=f"`lila keys set {family}`")
+    limits, contract = limits_of(name, routes), contract_of(name)
+    match family:
+        case "anthropic":
+            from lila_app.gateway.anthropic.provider import AnthropicProvider
+
+            return AnthropicProvider(name, access, limits, contract)
+        case "openai":
+            from lila_app.gateway.openai.provider import OpenAIProvider
+
+            return OpenAIProvider(name, access, limits, contract)
+        case "gemini":
+            from lila_app.gateway.gemini.provider import GeminiProvider
+
+            return GeminiProvider(name, access, limits, contract, routes.ledger, routes.now)
 
 
 def _embedded(name: str, routes: Routes, models_dir: Path) -> Provider:
