@@ -26,6 +26,7 @@ LilaError                    1   anything LILA knows how to explain
 │   ├── RequestRefusedError  7   the provider called the request wrong
 │   ├── TruncatedReplyError  7   the stream ended without its terminal marker
 │   ├── ContextTooLarge      7   the prompt exceeds the answering model's limits
+│   ├── InvalidAnswerError   7   an answer that feeds code was wrong twice
 │   └── FrozenError          7   something frozen in an epoch changed without a new one
 ├── WeightsError             8   model files
 │   ├── MissingWeightsError  8   not there (the hint says how to get them)
