@@ -272,14 +272,14 @@ class AnyHistory(RuleBasedStateMachine):
         elif before.until <= self.now:
             assert any(self.now - probe.probe < RULES.probe_seconds for probe in self.probes)
 
-    @rule(seconds=st.floats(0.5, 5_000))
+    @rule(seconds=st.sampled_from([0.5, 7, 20, 30, 61, 4_000]) | st.floats(0.5, 5_000))
     def wait(self, seconds: float) -> None:
         self.now += seconds
 
     @rule(
         which=st.integers(0, 1_000),
         health=st.sampled_from(["ill", "wait", "money", "answered", "unknown"]),
-        after=st.none() | st.floats(0, 1e7),
+        after=st.sampled_from([None, 0.0, 5.0, 1e7]),
     )
     def fail(self, which: int, health: Health, after: float | None) -> None:
         self._finish(which, lambda a: self.breakers.failed("m", a, health, retry_after=after))
@@ -306,5 +306,5 @@ class AnyHistory(RuleBasedStateMachine):
             assert self.state.failures < RULES.failures
 
 
-AnyHistory.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+AnyHistory.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
 TestAnyHistory = AnyHistory.TestCase
