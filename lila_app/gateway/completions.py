@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 from lila_app.errors import (
@@ -12,7 +14,15 @@ from lila_app.errors import (
     RequestRefusedError,
     UnavailableError,
 )
-from lila_app.gateway.port import Finished, ProviderEvent, TextDelta, ThinkingDelta, Usage
+from lila_app.gateway.port import (
+    Call,
+    Finished,
+    ProviderEvent,
+    Receipt,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
 
 Table = Mapping[str, object]
 
@@ -29,29 +39,71 @@ _TOO_LARGE = (
 _LONGEST_QUOTE = 300
 
 
+@dataclass(slots=True)
+class _Wanted:
+    """A call that is still being written."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+
+
 class StreamReader:
     """Turns one stream's chunks into events; `finished` is the terminal marker, once seen."""
 
     def __init__(self) -> None:
         self.finished: Finished | None = None
-        self.usage: Usage | None = None
+        self._usage: Usage | None = None
+        self._id = ""
+        self._calls: list[_Wanted] = []
+        self._by_index: dict[int, _Wanted] = {}
 
     def read(self, chunk: Table) -> Iterator[ProviderEvent]:
-        """The deltas of one chunk; usage and the end are kept until the stream is whole."""
+        """The deltas of one chunk; calls, usage and the end are kept until the stream is whole."""
+        self._id = self._id or _text(chunk.get("id"))
         usage = _table(chunk.get("usage"))
         if usage is not None:
-            self.usage = read_usage(usage)
+            self._usage = read_usage(usage)
         for choice in _tables(chunk.get("choices")):
             delta = _table(choice.get("delta")) or {}
             for key in _THINKING:
-                thinking = delta.get(key)
-                if isinstance(thinking, str) and thinking:
+                if thinking := _text(delta.get(key)):
                     yield ThinkingDelta(thinking)
                     break
-            text = delta.get("content")
-            if isinstance(text, str) and text:
+            if text := _text(delta.get("content")):
                 yield TextDelta(text)
+            for piece in _tables(delta.get("tool_calls")):
+                self._call(piece)
             self._end(choice.get("finish_reason"))
+
+    def end(self) -> Iterator[ProviderEvent]:
+        """What was kept, once `finished` is there: whole calls, receipt, usage and the end."""
+        assert self.finished is not None
+        if self.finished.reason == "tools":
+            for number, wanted in enumerate(self._calls):
+                arguments = "".join(wanted.pieces) or "{}"
+                yield Call(wanted.id or f"call_{number}", wanted.name, arguments)
+        if self._id:
+            yield Receipt(self._id)
+        if self._usage is not None:
+            yield self._usage
+        yield self.finished
+
+    def _call(self, piece: Table) -> None:
+        """A piece of a call: of the one with its index, unless its id says it is another."""
+        index, own = _count(piece.get("index")) or 0, _text(piece.get("id"))
+        wanted = self._by_index.get(index)
+        if wanted is None or (own and wanted.id and own != wanted.id):
+            wanted = self._by_index[index] = _Wanted()
+            self._calls.append(wanted)
+        wanted.id = wanted.id or own
+        function = _table(piece.get("function")) or {}
+        wanted.name = wanted.name or _text(function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, Mapping):  # some servers send them parsed
+            wanted.pieces.append(json.dumps(arguments))
+        else:
+            wanted.pieces.append(_text(arguments))
 
     def _end(self, reason: object) -> None:
         if reason == "content_filter":
@@ -60,7 +112,10 @@ class StreamReader:
                 hint="say it differently, or ask another model",
             )
         if isinstance(reason, str) and reason:
-            self.finished = Finished("length" if reason == "length" else "stop")
+            if reason == "length":  # a call may have been cut: none of them is whole
+                self.finished = Finished("length")
+            else:  # not every server says `tool_calls`
+                self.finished = Finished("tools" if self._calls else "stop")
 
 
 def read_usage(usage: Table) -> Usage:
@@ -130,6 +185,10 @@ def _tables(value: object) -> list[Table]:
         return []
     items = cast(list[object], value)
     return [table for table in map(_table, items) if table is not None]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _count(value: object) -> int | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import Cancelled, TruncatedReplyError, UnavailableError
+from lila_app.gateway.chat_wire import response_format, told
 from lila_app.gateway.completions import StreamReader, error_text, refusal
 from lila_app.gateway.embedded_server import SLOTS, EmbeddedServer, Served
 from lila_app.gateway.port import ProviderEvent, Request
@@ -54,6 +55,10 @@ class Sampling:
 
 class EmbeddedProvider:
     """A GGUF model served by llama.cpp on this machine; see `port.Provider`.
+
+    Tools are not offered to it: the shipped model's template has no place for them, and its server
+    would drop them without a word. What a turn's tools found before it fell to this model is told
+    in plain messages.
 
     Voice takes the model from chat, and both take it from background work and warming: who loses
     it gets `Cancelled` (a warming just ends). May be used from several threads and event loops.
@@ -152,7 +157,7 @@ class EmbeddedProvider:
     def _body(self, request: Request, served: Served) -> dict[str, object]:
         body: dict[str, object] = {
             "model": self._name,
-            "messages": served.neutral.messages(request.messages),
+            "messages": served.neutral.messages((*request.messages, *told(request.steps))),
             "max_tokens": min(request.max_tokens, self._sampling.longest or request.max_tokens),
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -162,8 +167,7 @@ class EmbeddedProvider:
             **self._sampling.parameters(),
         }
         if request.schema is not None:
-            schema = {"name": "reply", "strict": True, "schema": dict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+            body["response_format"] = response_format(request.schema)
         return body
 
 
@@ -184,9 +188,8 @@ async def _events(response: httpx2.Response, who: str) -> AsyncGenerator[Provide
             yield event
     if not done or reader.finished is None:
         raise TruncatedReplyError(f"the reply of {who} broke off", hint="ask again")
-    if reader.usage is not None:
-        yield reader.usage
-    yield reader.finished
+    for event in reader.end():
+        yield event
 
 
 async def _interruptible(
