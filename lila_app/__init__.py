@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lila_app.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lila_app.assistant import Lila
@@ -21,13 +22,18 @@ __all__ = ["__version__", "open"]
 
 
 def open(
-    home: Path | str | None = None, profile: str = "default", *, progress: Progress | None = None
+    home: Path | str | None = None,
+    profile: str = "default",
+    *,
+    progress: Progress | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> Lila:
     """Open the assistant of one profile; a context manager. Raises LilaError.
 
     `home` is where everything lives; None takes LILA_HOME, else the platform's folders.
-    `progress` is told how far the filling of the sample profile is, on its first use.
+    `progress` is told how far the filling of the sample profile is, on its first use. `keys` are
+    keys of model providers by name, before those in the environment and those that are kept.
     """
     from lila_app.assistant import open_lila
 
-    return open_lila(home, profile, progress=progress)
+    return open_lila(home, profile, progress=progress, keys=keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -146,6 +146,7 @@ def open_lila(
     embedder: Embedder | None = None,
     clock: Callable[[], datetime] = moments.system_clock,
     progress: Progress | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> Lila:
     """Open a profile, creating it if it is new; the sample profile is filled on first use.
 
@@ -162,6 +163,7 @@ def open_lila(
         clock,
         provider,
         embedder,
+        keys,
     )
     lila = Lila(resources)
     if profile == sample.PROFILE:

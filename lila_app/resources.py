@@ -8,7 +8,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -58,6 +58,7 @@ class Resources:
         clock: Clock,
         provider: Provider | None = None,
         embedder: Embedder | None = None,
+        keys: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.profile = profile
@@ -65,7 +66,7 @@ class Resources:
         self.store = store
         self.clock = clock
         self._given_embedder = embedder
-        self.roster = Roster(home, settings, provider)
+        self.roster = Roster(home, settings, provider, keys=keys)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         # What the next turn builds on must not queue behind a model that is warming.

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What the global options said."""
+    """What the global options said; `key_files` are still `PROVIDER=PATH`."""
 
     profile: str
+    key_files: tuple[str, ...] = ()
 
 
 def profile() -> str:
@@ -36,6 +37,16 @@ def home() -> Home:
     return Home.find(os.environ)
 
 
+def given_keys() -> dict[str, str]:
+    """The keys in the files --key-file names, by provider. Raises `UsageError`."""
+    found = click.get_current_context().find_object(Invocation)
+    if found is None or not found.key_files:
+        return {}
+    from lila_app.keys.chain import read_key_file
+
+    return dict(map(read_key_file, found.key_files))
+
+
 @contextmanager
 def opened() -> Generator[Lila]:
     """The assistant, its log going to the log file, closed at the end."""
@@ -44,7 +55,7 @@ def opened() -> Generator[Lila]:
 
     with logs.writing(home()):
         with progress(f"filling {profile()}") as report:
-            lila = lila_app.open(profile=profile(), progress=report)
+            lila = lila_app.open(profile=profile(), progress=report, keys=given_keys())
         with lila:
             yield lila
 

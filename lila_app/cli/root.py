@@ -19,6 +19,7 @@ ENTRIES = {
     "context": Entry("context", "See what the model saw, replay it, compare it."),
     "policy": Entry("policy", "Show and check the tables that decide what the model sees."),
     "models": Entry("models", "List, fetch, adopt, choose and test models."),
+    "keys": Entry("keys", "Set, list, test and delete the keys of model providers."),
     "db": Entry("db", "Check, back up and restore the store."),
     "doctor": Entry("doctor", "Check this machine and say what to do about what is missing."),
     "paths": Entry("paths", "Show where everything lives."),
@@ -48,6 +49,13 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
     help="Which of your profiles; each is a store of its own ('sample' is a life to try LILA on).",
 )
 @click.option(
+    "--key-file",
+    "key_files",
+    multiple=True,
+    metavar="PROVIDER=PATH",
+    help="A file with that provider's key and nothing else; may be given for several.",
+)
+@click.option(
     "--version",
     is_flag=True,
     is_eager=True,
@@ -56,13 +64,13 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
     help="Show the version.",
 )
 @click.pass_context
-def lila(ctx: click.Context, profile: str) -> None:
+def lila(ctx: click.Context, profile: str, key_files: tuple[str, ...]) -> None:
     """LILA, an assistant for one person that can say what its model saw.
 
     Alone it opens the chat. stdout is the answer and nothing else; commands that print data take
     --json. LILA_HOME moves everything LILA keeps.
     """
-    ctx.obj = Invocation(profile)
+    ctx.obj = Invocation(profile, key_files)
     if ctx.invoked_subcommand is None:
         from lila_app.cli.chat import chat
 

@@ -33,7 +33,8 @@ class Keys:
     ) -> None:
         self._configured = configured
         self._given = {
-            name: usable(key, f"the key given for {name}") for name, key in (given or {}).items()
+            self.known(name): usable(key, f"the key given for {name}")
+            for name, key in (given or {}).items()
         }
         self._environ = environ
         # Two homes never share an entry: deleting a key of the one leaves the other's.

@@ -7,7 +7,7 @@ notices, thinking, failures half way, a reply that never ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -119,7 +119,11 @@ SESSION = SessionInfo("s7", "Keys", "chat", _AT, _AT, 2, None)
 
 def opener(fake: FakeLila) -> Callable[..., FakeLila]:
     def open_fake(
-        home: Path | None = None, profile: str = "default", *, progress: Progress | None = None
+        home: Path | None = None,
+        profile: str = "default",
+        *,
+        progress: Progress | None = None,
+        keys: Mapping[str, str] | None = None,
     ) -> FakeLila:
         fake.profile = profile
         return fake
