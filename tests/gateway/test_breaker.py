@@ -246,13 +246,15 @@ def test_ten_minutes_of_outage_cost_the_threshold_and_the_probes() -> None:
 class AnyHistory(RuleBasedStateMachine):
     """Whatever happens in whatever order: never two probes, never open for ever."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(half_open=st.booleans())
+    def begin(self, half_open: bool) -> None:
         self.now = NOW
         self.ledger = MemoryLedger()
         self.breakers = Breakers(self.ledger, RULES, lambda: self.now)
         self.calls: list[Admission] = []
         self.probes: list[Admission] = []
+        if half_open:
+            self.breakers.failed("m", CALL, "wait", retry_after=0.0)
 
     @property
     def state(self) -> Breaker:
