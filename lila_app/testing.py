@@ -17,6 +17,8 @@ from lila_app.context.items import ModelLimits
 from lila_app.errors import ContextTooLarge, LilaError, TruncatedReplyError
 from lila_app.gateway.ledger import Attempt, Breaker, CachedContent
 from lila_app.gateway.port import (
+    Call,
+    Carried,
     Finished,
     ProviderEvent,
     Request,
@@ -38,7 +40,8 @@ class Scripted:
 
     `pieces` are streamed one by one, `delay` seconds apart, after `thinking`. With `error` it is
     raised after them instead of ending; with `whole` False the stream just stops, as a dropped
-    connection does. `usage` None lets the provider count for itself.
+    connection does. `usage` None lets the provider count for itself. With `calls` it asks for tools
+    after the pieces, and ends with "tools"; `carried` is what it wants back unchanged.
     """
 
     pieces: tuple[str, ...]
@@ -47,7 +50,9 @@ class Scripted:
     error: LilaError | None = None
     whole: bool = True
     usage: Usage | None = None
-    ended: Literal["stop", "length"] = "stop"
+    ended: Literal["stop", "length", "tools"] = "stop"
+    calls: tuple[Call, ...] = ()
+    carried: tuple[Carried, ...] = ()
 
 
 class ScriptedProvider:
@@ -114,9 +119,11 @@ class ScriptedProvider:
             raise reply.error
         if not reply.whole:
             raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
+        for asked_back in (*reply.calls, *reply.carried):
+            yield asked_back
         output = self._count("".join(reply.pieces))
         yield reply.usage or Usage(total=total, read=read, output=output)
-        yield Finished(reply.ended)
+        yield Finished("tools" if reply.calls else reply.ended)
 
     async def warm(self, request: Request) -> None:
         """Remember the request's messages as the slot's cached prefix."""
