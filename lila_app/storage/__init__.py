@@ -6,14 +6,16 @@ several can share one transaction. Rows come back as frozen dataclasses; ids are
 | module | holds |
 |---|---|
 | `connection` | `Store.open`, `read`, `write`; beneath it `driver` (SQLite, errors) and `files` |
-| `migrations`, `schema` | the file's versions |
+| `migrations`, `schema`, `schema_v2` | the file's versions |
 | `values` | ids and times in the form they are kept |
 | `events` | append-only log, chained over HMACs of erasable payloads |
 | `sessions`, `lineage`, `turns`, `cuts` | sessions, forks, epochs; turns; cuts, prefix breaks |
 | `state` | goals, working notes, open things |
 | `memories`, `relations`, `documents` | what the layers of those names search |
 | `search` with `terms`, `vectors` with `matrix` | full text; nearest neighbours |
-| `records` with `cold`, `ledger` | what each call saw; what the provider said it cost |
+| `records` with `cold` | what each call saw |
+| `ledger` with `reuse`, `ratios` | what calls cost; how soon a prefix returns; token ratios |
+| `breakers`, `contents` | which provider is left alone; explicit caches held at one |
 | `erasure` | the generation that guards background work |
 | `forget` with `sweep` and `traces` | forgetting: what goes, the erasing, what gives a text away |
 | `check`, `backup` | is it whole; copies, put back |

@@ -15,7 +15,7 @@ from lila_app.storage.events import Problem
 
 COUNTED = (
     "events", "sessions", "turns", "cuts", "goals", "notes", "memories", "entities", "relations",
-    "documents", "chunks", "records", "usage", "vector_rows",
+    "documents", "chunks", "records", "usage", "prefixes", "contents", "vector_rows",
 )  # fmt: skip
 
 

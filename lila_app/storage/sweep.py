@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from lila_app.storage import erasure, events, records, relations, traces, vectors
+from lila_app.storage import contents, erasure, events, records, relations, traces, vectors
 from lila_app.storage.driver import Connection
 from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
@@ -196,6 +196,7 @@ class Sweep:
                 at=self.at,
                 body={"reason": "forgotten"},
             )
+        contents.disown(self.connection)
         erasure.bump(self.connection)
         self.connection.execute("update counters set value = 1 where name = 'scrub_due'")
 

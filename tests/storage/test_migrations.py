@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.storage import files, memories, migrations
+from lila_app.storage import check, files, ledger, memories, migrations, schema
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection, sqlite
+from lila_app.storage.ledger import UsageRow
 from tests.storage.builders import AT, child, outcome
+
+NEXT = len(migrations.MIGRATIONS) + 1
 
 
 def _add_mood(connection: Connection) -> None:
@@ -35,12 +38,49 @@ def test_an_older_file_is_backed_up_and_then_brought_up_to_date(
         assert connection.execute("select text, mood from memories").fetchall() == [
             ("Anna likes tea", "calm")
         ]
-        assert connection.execute("pragma user_version").fetchone() == (2,)
+        assert connection.execute("pragma user_version").fetchone() == (NEXT,)
     (kept,) = files.backups_beside(path)
-    assert kept.name == "default.db.before-v2.backup"
+    assert kept.name == f"default.db.before-v{NEXT}.backup"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     old = sqlite.connect(kept)
     assert old.execute("select text from memories").fetchall() == [("Anna likes tea",)]
+    assert old.execute("pragma user_version").fetchone() == (NEXT - 1,)
+    old.close()
+
+
+def test_a_file_of_version_1_is_backed_up_and_keeps_its_rows_in_version_2(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(migrations, "MIGRATIONS", (schema.create,))
+        with Store.open(path) as store, store.write() as connection:
+            memories.add(connection, "Anna likes tea", at=AT)
+            connection.execute(
+                "insert into usage (at, record_id, provider, model, total, read, written, output, "
+                "first_token_ms, total_ms, finished) "
+                "values (?, 4, 'ollama', 'tiny', 900, null, 0, 12, 300, 800, 'stop')",
+                (AT,),
+            )
+            connection.execute(
+                "insert into prefixes (at, record_id, provider, model, slot, sha256, tokens) "
+                "values (?, 4, 'ollama', 'tiny', 'chat', 'ab', 700)",
+                (AT,),
+            )
+    with Store.open(path) as store:
+        with store.read() as connection:
+            assert connection.execute("pragma user_version").fetchone() == (2,)
+            assert connection.execute(
+                "select record_id, sha256, tokens, attempt_id, after from prefixes"
+            ).fetchall() == [(4, "ab", 700, None, "")]
+        assert ledger.list_usage(store) == [
+            UsageRow(AT, "c4", "ollama", "tiny", 900, None, 0, 12, 300, 800, "stop")
+        ]
+        assert [memory.text for memory in memories.list_memories(store)] == ["Anna likes tea"]
+        assert check.check(store).problems == ()
+    kept = path.with_name("default.db.before-v2.backup")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    old = sqlite.connect(kept)
+    assert old.execute("select total from usage").fetchall() == [(900,)]
     assert old.execute("pragma user_version").fetchone() == (1,)
     old.close()
 
@@ -54,7 +94,7 @@ def test_a_migration_that_fails_leaves_the_file_at_its_version(
         with pytest.raises(RuntimeError, match="a bug"):
             Store.open(path)
     with Store.open(path) as store, store.read() as connection:
-        assert connection.execute("pragma user_version").fetchone() == (1,)
+        assert connection.execute("pragma user_version").fetchone() == (NEXT - 1,)
         columns = {row[1] for row in connection.execute("pragma table_info(memories)")}
         assert "mood" not in columns
 

@@ -5,21 +5,16 @@ from typing import Any, cast
 import pytest
 
 from lila_app.errors import NotFoundError
-from lila_app.storage import erasure, forget, ledger, memories, records, sessions, turns
+from lila_app.storage import erasure, forget, memories, records, sessions, turns
 from lila_app.storage.connection import Store
-from lila_app.storage.ledger import PrefixRow, UsageRow
 from tests.storage.builders import (
     AT,
-    LATER,
     POLICY,
     POLICY_HASH,
-    answered,
     places_of,
     save,
     session,
 )
-
-PROVIDER = UsageRow(AT, None, "openai", "small", 900, 800, None, 40, 120, 900, "stop")
 
 
 def _id(record: records.Json | None) -> str:
@@ -183,24 +178,3 @@ def test_a_record_of_a_session_deleted_meanwhile_keeps_no_content(store: Store) 
     assert records.get_record(store, id)["erased"]
     with pytest.raises(NotFoundError):
         turns.finish(store, turn.id, "hi", stopped=False, record_id=id, model="m", at=AT)
-
-
-def test_the_ledger_keeps_what_was_reported_and_what_was_not(store: Store) -> None:
-    _, record_id = answered(store, session(store), "hello", "hi", [])
-    row = UsageRow(LATER, record_id, "ollama", "tiny", 900, None, None, 0, None, 800, "stopped")
-    ledger.add_usage(store, PROVIDER)
-    ledger.add_usage(store, row)
-    assert ledger.list_usage(store) == [PROVIDER, row]
-    assert ledger.list_usage(store, limit=1) == [row]
-    assert ledger.of_record(store, record_id) == [row]
-
-
-def test_the_last_prefix_of_a_place_is_known_until_its_record_is_erased(store: Store) -> None:
-    memory = memories.add(store, "Zebulon keeps pelargoniums", at=AT)
-    id = save(store, None, [(memory.id, memory.digest, memory.text)])
-    row = PrefixRow(AT, id, "openai", "small", "chat", "a" * 64, 700)
-    ledger.add_prefix(store, row)
-    assert ledger.last_prefix(store, "openai", "small", "chat") == row
-    assert ledger.last_prefix(store, "openai", "small", "voice") is None
-    forget.forget_memory(store, memory.id, at=AT)
-    assert ledger.last_prefix(store, "openai", "small", "chat") is None
