@@ -35,6 +35,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "LILA_HOME": str(home),
         "PYTHONPATH": str(REPOSITORY),
         "LANG": "C.UTF-8",
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         **more,
     }
 
