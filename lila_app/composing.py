@@ -27,6 +27,7 @@ from lila_app.policies import Declared
 from lila_app.resources import Resources
 from lila_app.storage import memories, sessions, state, turns
 from lila_app.storage.values import storable
+from lila_app.truths import TITLE_CHARACTERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 1_000_000
 """Longest message looked at; beyond it no budget could hold it, and counting it takes seconds."""
-TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,18 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundaryInfo:
+    """A place where a model's answer feeds code: its schema, who does the job, what is checked."""
+
+    name: str
+    schema: str
+    job: str
+    model: str
+    feeds: str
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One stage of `lila models test`."""
 

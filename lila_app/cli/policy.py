@@ -8,7 +8,7 @@ from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import home, opened
 from lila_app.cli.output import answer, document, note
-from lila_app.cli.policy_table import print_policy
+from lila_app.cli.policy_table import print_boundaries, print_policy
 from lila_app.paths import shipped
 
 
@@ -33,15 +33,20 @@ def show(use_case: str | None, as_json: bool) -> None:
 @policy.command()
 @options.as_json
 def check(as_json: bool) -> None:
-    """Check every table, yours and the shipped ones; a wrong one is named with its key."""
+    """Check every table, yours and the shipped ones; a wrong one is named with its key.
+
+    Lists the places where a model's answer feeds code, with what is checked there.
+    """
     with opened() as lila:
         concerns = lila.policy.check()
+        boundaries = lila.policy.boundaries()
     if as_json:
-        document(ok=True, concerns=concerns)
-    else:
-        for concern in concerns:
-            answer(concern)
-        answer("the tables are in order")
+        document(ok=True, concerns=concerns, boundaries=boundaries)
+        return
+    print_boundaries(boundaries)
+    for concern in concerns:
+        answer(concern)
+    answer("the tables are in order")
 
 
 @policy.command()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
 from lila_app.cli.output import answer, table
+from lila_app.views import BoundaryInfo
 
 
 class _Share(TypedDict):
@@ -61,6 +62,19 @@ def print_policy(values: Mapping[str, object]) -> None:
         for block in policy["blocks"]
     ]
     table(("", "block", "", "ceiling", "owner"), rows)
+
+
+def print_boundaries(boundaries: Sequence[BoundaryInfo]) -> None:
+    """Print where a model's answer feeds code, and what is true of it beyond its schema."""
+    answer("boundaries: every answer is held to its schema in code, and to what stands below it")
+    table(
+        ("boundary", "schema", "job", "model"),
+        [(one.name, one.schema, one.job, one.model) for one in boundaries],
+    )
+    for one in boundaries:
+        for check in one.checks:
+            answer(f"  {one.name}: {check}")
+    answer("")
 
 
 def _print_case(case: _UseCase) -> None:

@@ -6,12 +6,13 @@ import json
 from difflib import get_close_matches
 from typing import Any, cast
 
-from lila_app import policies
+from lila_app import boundaries, policies
 from lila_app.composing import Ask, compose, specify
 from lila_app.composing import use_case as find_use_case
 from lila_app.context import Policy, concerns, policy_hash, snapshot
 from lila_app.errors import BudgetError
 from lila_app.resources import Resources
+from lila_app.views import BoundaryInfo
 
 
 class Policies:
@@ -36,7 +37,24 @@ class Policies:
     def check(self) -> tuple[str, ...]:
         """Parse everything anew (a PolicyError says what is wrong) and name what is doubtful."""
         policy = policies.load(self._resources.home).policy
-        return (*self._unread(), *concerns(policy), *self._impossible(policy))
+        unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
+        return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable)
+
+    def boundaries(self) -> tuple[BoundaryInfo, ...]:
+        """Every place where a model's answer feeds code, and the model that is asked first."""
+        roster = self._resources.roster
+        chains = roster.table.chains
+        return tuple(
+            BoundaryInfo(
+                one.name,
+                f"assets/schemas/{one.schema}.json",
+                one.job,
+                roster.default if one.job == "reply" else chains.get(one.job, (roster.default,))[0],
+                one.feeds,
+                one.checked,
+            )
+            for one in boundaries.every()
+        )
 
     def _unread(self) -> tuple[str, ...]:
         """Files in the person's folder that are no table: most likely a name misspelt."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from lila_app import boundaries
 from lila_app.assistant import Lila
+from lila_app.boundaries import TITLE
 
 
 def test_the_shipped_tables_are_in_order(lila: Lila) -> None:
@@ -20,3 +26,21 @@ def test_a_table_under_which_nothing_can_be_asked_is_named_with_its_use_case(lil
     lila.home.policies_dir.joinpath("allocation.toml").write_text("[chat]\nbudget = 50\n")
     (found,) = lila.policy.check()
     assert found.startswith("chat: no question can be asked")
+
+
+def test_every_boundary_is_listed_with_its_schema_its_model_and_its_checks(lila: Lila) -> None:
+    listed = {one.name: one for one in lila.policy.boundaries()}
+    summary = listed["conversation summary"]
+    assert summary.schema == "assets/schemas/conversation-summary.json"
+    assert summary.job == "summary" and "/" in summary.model and summary.checks
+    assert listed["arguments of remember"].schema == "assets/schemas/tool-remember.json"
+
+
+def test_a_schema_no_strict_mode_can_express_is_named_by_the_check(
+    lila: Lila, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = replace(TITLE, schema="context-record")
+    monkeypatch.setattr(boundaries, "DECLARED", (endless,))
+    assert any(
+        "context-record.json" in line and "numeric ranges" in line for line in lila.policy.check()
+    )
