@@ -11,9 +11,11 @@ from typing import cast
 from lila_app.context import Source
 from lila_app.context.items import ModelLimits
 from lila_app.errors import PolicyError
+from lila_app.gateway.port import Job
+from lila_app.gateway.rules import NUMBERS, CallingRules, calling_rules
 
-JOBS = ("reply",)
-"""What a model is needed for. Summaries, extraction and titles come with what needs them."""
+JOBS: tuple[Job, ...] = ("reply", "summary", "extraction", "title")
+"""What a model is needed for."""
 
 _LARGEST = 10_000_000
 _NUMBERS = {
@@ -28,10 +30,14 @@ Table = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class GatewayTable:
-    """`chains` name models in the order they are asked, by job; `limits` are by name or pattern."""
+    """`chains` name models in the order they are asked, by job; `limits` are by name or pattern.
+
+    `calling` says how long is waited, how often tried and when a model is left alone.
+    """
 
     chains: Mapping[str, tuple[str, ...]]
     limits: Mapping[str, ModelLimits]
+    calling: CallingRules
 
     def limits_of(self, model: str) -> ModelLimits:
         """The limits of `provider/model`: its own, else the provider's, else everybody's."""
@@ -49,14 +55,15 @@ def parse_gateway(sources: Sequence[Source]) -> GatewayTable:
     """
     chains: dict[str, tuple[str, ...]] = {}
     limits: dict[str, dict[str, int]] = {}
+    calling: dict[str, dict[str, int]] = {name: {} for name in NUMBERS}
     for source in sources:
         table = _loaded(source)
-        _only(source, "", table, ("version", "jobs", "limits"))
+        _only(source, "", table, ("version", "jobs", "calling", "limits"))
         if table.get("version", 1) != 1:
             raise _refuse(source, "version", table["version"], "1")
-        for job, chain in _table(source, table, "jobs", "").items():
-            _only(source, "jobs", {job: chain}, JOBS)
-            chains[job] = _chain(source, f"jobs.{job}", chain)
+        chains.update(_jobs(source, _table(source, table, "jobs", "")))
+        for name, numbers in _calling(source, _table(source, table, "calling", "")).items():
+            calling[name].update(numbers)
         for model, entry in _table(source, table, "limits", "").items():
             key = f'limits."{model}"'
             if not isinstance(entry, dict):
@@ -67,7 +74,11 @@ def parse_gateway(sources: Sequence[Source]) -> GatewayTable:
         raise _refuse(last, f"jobs.{missing[0]}", None, "a list of models")
     if "*" not in limits:
         raise _refuse(last, 'limits."*"', None, "a table with window and context_budget")
-    return GatewayTable(chains, {name: _whole(last, name, found) for name, found in limits.items()})
+    return GatewayTable(
+        chains,
+        {name: _whole(last, name, found) for name, found in limits.items()},
+        calling_rules(_complete(last, calling)),
+    )
 
 
 def _loaded(source: Source) -> Table:
@@ -86,6 +97,11 @@ def _table(source: Source, table: Table, name: str, path: str) -> Table:
     return cast(Table, found)
 
 
+def _jobs(source: Source, table: Table) -> dict[str, tuple[str, ...]]:
+    _only(source, "jobs", table, JOBS)
+    return {job: _chain(source, f"jobs.{job}", chain) for job, chain in table.items()}
+
+
 def _chain(source: Source, key: str, found: object) -> tuple[str, ...]:
     names: list[object] = cast(list[object], found) if isinstance(found, list) else [found]
     chain = tuple(name for name in names if isinstance(name, str) and name.find("/") > 0)
@@ -101,8 +117,36 @@ def _limits(source: Source, path: str, entry: Table) -> dict[str, int]:
     for word in _WORDS:
         if not isinstance(entry.get(word, ""), str | date):
             raise _refuse(source, f"{path}.{word}", entry[word], "a date or a text")
+    return _numbers(source, path, entry, _NUMBERS)
+
+
+def _calling(source: Source, table: Table) -> dict[str, dict[str, int]]:
+    """The numbers of `[calling]` and of the tables in it, by dotted name."""
+    inner = [name.partition(".")[2] for name in NUMBERS if "." in name]
+    _only(source, "calling", table, (*NUMBERS["calling"], *inner))
+    found = {"calling": _numbers(source, "calling", table, NUMBERS["calling"])}
+    for name in inner:
+        path = f"calling.{name}"
+        entry = _table(source, table, name, "calling.")
+        _only(source, path, entry, tuple(NUMBERS[path]))
+        found[path] = _numbers(source, path, entry, NUMBERS[path])
+    return found
+
+
+def _complete(
+    source: Source, calling: Mapping[str, Mapping[str, int]]
+) -> Mapping[str, Mapping[str, int]]:
+    for name, known in NUMBERS.items():
+        if missing := [number for number in known if number not in calling[name]]:
+            raise _refuse(source, f"{name}.{missing[0]}", None, "a number")
+    return calling
+
+
+def _numbers(
+    source: Source, path: str, entry: Table, allowed: Mapping[str, tuple[int, int]]
+) -> dict[str, int]:
     numbers: dict[str, int] = {}
-    for name, (least, most) in _NUMBERS.items():
+    for name, (least, most) in allowed.items():
         if name not in entry:
             continue
         value = entry[name]

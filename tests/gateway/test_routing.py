@@ -21,6 +21,36 @@ BASE = """
 version = 1
 [jobs]
 reply = ["embedded/smollm2-135m"]
+summary = ["embedded/smollm2-135m"]
+extraction = ["embedded/smollm2-135m"]
+title = ["embedded/smollm2-135m"]
+[calling]
+attempts = 2
+backoff_ms = 500
+backoff_longest_ms = 4_000
+offline_seconds = 30
+[calling.chat]
+deadline_seconds = 60
+first_token_seconds = 45
+stall_seconds = 30
+[calling.voice]
+deadline_seconds = 6
+first_token_seconds = 4
+stall_seconds = 4
+[calling.background]
+deadline_seconds = 300
+first_token_seconds = 120
+stall_seconds = 60
+[calling.local]
+first_token_seconds = 300
+stall_seconds = 300
+[calling.breaker]
+failures = 3
+open_seconds = 30
+longest_seconds = 300
+rate_seconds = 60
+spend_seconds = 3_600
+probe_seconds = 180
 [limits."*"]
 window = 8_192
 context_budget = 4_000
@@ -63,6 +93,19 @@ def test_the_persons_table_is_laid_over_the_shipped_one_key_by_key() -> None:
     assert table.chains["reply"] == ("ollama/a", "vllm/b")
 
 
+def test_numbers_of_calling_are_laid_over_one_by_one() -> None:
+    rules = parsed(BASE, "[calling]\nbackoff_ms = 250\n[calling.voice]\nstall_seconds = 2").calling
+    assert (rules.backoff, rules.backoff_longest, rules.attempts) == (0.25, 4.0, 2)
+    assert (rules.patience["voice"].first_token, rules.patience["voice"].stall) == (4, 2)
+    assert (rules.deadlines["voice"], rules.local.stall, rules.breaker.failures) == (6, 300, 3)
+
+
+def test_a_number_of_calling_that_nobody_gives_is_named() -> None:
+    with pytest.raises(PolicyError) as caught:
+        parsed(BASE.replace("probe_seconds = 180", ""))
+    assert caught.value.key == "calling.breaker.probe_seconds"
+
+
 @pytest.mark.parametrize(
     ("text", "key", "found"),
     [
@@ -80,6 +123,13 @@ def test_the_persons_table_is_laid_over_the_shipped_one_key_by_key() -> None:
         ('[limits."*"]\nwidth = 1', 'limits."*".width', "width"),
         ('[limits."*"]\nsource = 1', 'limits."*".source', "1"),
         ('[limits."a/b"]\nwindow = 4_096', 'limits."a/b".context_budget', "nothing"),
+        ("calling = 1", "calling", "1"),
+        ("[calling]\nattempts = 0", "calling.attempts", "0"),
+        ("[calling]\npatience = 3", "calling.patience", "patience"),
+        ("[calling.chat]\nstall_seconds = 1.5", "calling.chat.stall_seconds", "1.5"),
+        ("[calling.chatt]\nstall_seconds = 1", "calling.chatt", "chatt"),
+        ("[calling.breaker]\nfailure = 1", "calling.breaker.failure", "failure"),
+        ("[calling.breaker]\nfailures = true", "calling.breaker.failures", "True"),
         ("\tversion\t= =", "", "no TOML"),
     ],
 )
