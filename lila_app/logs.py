@@ -25,6 +25,10 @@ _LINE = "%(asctime)s %(process)d %(levelname)s %(name)s %(message)s"
 _BYTES_PER_FILE = 1_000_000
 _OLD_FILES = 3
 
+_QUOTING = ("anthropic", "openai", "google_genai", "google", "httpx2", "httpcore2", "keyring")
+"""Libraries whose debug output quotes requests, with what a person said, and headers with keys.
+ANTHROPIC_LOG and OPENAI_LOG switch it on from outside (anthropic 2.14, openai 3.57)."""
+
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -33,13 +37,18 @@ def writing(home: Home) -> Generator[None]:
     """Send what LILA logs to the home's log file while the block runs.
 
     A home that cannot be written loses the log, never the turn. Other libraries' warnings go
-    nowhere: they may quote content, and on the terminal they would land in the conversation.
+    nowhere: they may quote content, and on the terminal they would land in the conversation. What
+    model SDKs log does not even reach handlers that others put at the root.
     """
     logger, root = logging.getLogger(_LOGGER), logging.getLogger()
     silence = logging.NullHandler()
     handler = _PrivateFile(home.log_file)
     handler.setFormatter(_WithoutContent(_LINE))
     level, propagate = logger.level, logger.propagate
+    quoting = [(talker, talker.propagate) for talker in map(logging.getLogger, _QUOTING)]
+    for talker, _ in quoting:
+        talker.addHandler(silence)  # without one, warnings would go to stderr
+        talker.propagate = False
     root.addHandler(silence)
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
@@ -49,6 +58,9 @@ def writing(home: Home) -> Generator[None]:
     finally:
         logger.removeHandler(handler)
         root.removeHandler(silence)
+        for talker, before in quoting:
+            talker.removeHandler(silence)
+            talker.propagate = before
         logger.level, logger.propagate = level, propagate
         handler.close()
 

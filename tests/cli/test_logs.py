@@ -90,3 +90,20 @@ def test_warnings_of_libraries_stay_off_the_terminal(
         root.handlers = handlers
     assert capfd.readouterr() == ("", "")
     assert not home.log_file.exists()
+
+
+def test_model_sdks_reach_neither_the_terminal_nor_a_handler_at_the_root(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    home = Home.at(tmp_path / "home")
+    talkers = [logging.getLogger(name) for name in ("openai._base_client", "anthropic", "httpx2")]
+    with logs.writing(home), caplog.at_level(logging.DEBUG):
+        for talker in talkers:
+            talker.setLevel(logging.DEBUG)
+            talker.debug("what the person said")
+            talker.error("what the person said")
+            talker.setLevel(logging.NOTSET)
+    assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
+    assert not home.log_file.exists()
+    assert all(talker.propagate for talker in talkers)
