@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from lila_app.gateway.ledger import Attempt, Breaker, CachedContent
 from lila_app.gateway.port import Job, Prefix, Slot, Ttl, Usage
@@ -130,7 +130,7 @@ def attempt_of(row: UsageRow) -> Attempt:
         total_ms=row.total_ms or 0,
         prompt_tokens=row.prompt_tokens,
         prefixes=tuple(Prefix(one.after, one.sha256, one.tokens) for one in row.prefixes),
-        ttls=tuple(cast("Ttl", one.ttl) for one in row.prefixes),
+        ttls=tuple(cast("Ttl | None", one.ttl) for one in row.prefixes),
         frozen=row.frozen,
         response_id=row.response_id,
         miss=row.miss,
@@ -141,9 +141,7 @@ def attempt_of(row: UsageRow) -> Attempt:
 def _row(attempt: Attempt, cost: Cost) -> UsageRow:
     usage = attempt.usage
     # No lifetimes asked for means that every breakpoint is short.
-    ttls: tuple[Literal["short", "long"] | None, ...] = attempt.ttls or ("short",) * len(
-        attempt.prefixes
-    )
+    ttls: tuple[Ttl | None, ...] = attempt.ttls or ("short",) * len(attempt.prefixes)
     return UsageRow(
         at=attempt.at,
         record_id=attempt.record_id,

@@ -14,8 +14,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lila_app import policies
+from lila_app.accounts import StoreLedger
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
+from lila_app.gateway.addresses import is_loopback
+from lila_app.gateway.prices import OWN, Prices
+from lila_app.gateway.remote import REMOTES
 from lila_app.models import Roster
 from lila_app.moments import Clock
 from lila_app.paths import Home, shipped
@@ -66,7 +70,9 @@ class Resources:
         self.store = store
         self.clock = clock
         self._given_embedder = embedder
-        self.roster = Roster(home, settings, provider, keys=keys)
+        self.prices = Prices(self._own)
+        self.ledger = StoreLedger(store, self.prices)
+        self.roster = Roster(home, settings, provider, keys=keys, ledger=self.ledger)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         # What the next turn builds on must not queue behind a model that is warming.
@@ -77,6 +83,12 @@ class Resources:
         self._patience = math.inf
         self._learning = False
         self._ready = False
+
+    def _own(self, provider: str) -> bool:
+        """Whether a provider is on this machine, by its name or by the address it was given."""
+        if provider in REMOTES:
+            return False
+        return provider in OWN or is_loopback(self.roster.address(provider))
 
     @property
     def declared(self) -> policies.Declared:

@@ -38,7 +38,7 @@ class Attempt:
     total_ms: int = 0
     prompt_tokens: int = 0
     prefixes: tuple[Prefix, ...] = ()
-    ttls: tuple[Ttl, ...] = ()
+    ttls: tuple[Ttl | None, ...] = ()
     frozen: str = ""
     response_id: str = ""
     miss: str | None = None
@@ -90,9 +90,9 @@ class Ledger(Protocol):
         ...
 
     def gaps(self, use_case: str, provider: str, model: str, after: str) -> tuple[float, ...]:
-        """Seconds between consecutive calls with the same prefix up to this breakpoint.
+        """For each call that ended a prefix at this breakpoint, seconds since one had it before.
 
-        The latest 200 of the use case and model, newest first.
+        The latest 200 of the use case and model, newest first; infinity for the first of a prefix.
         """
         ...
 

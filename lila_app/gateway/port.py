@@ -147,8 +147,9 @@ class CachePlan:
     """What an adapter needs to know to use a provider's cache.
 
     `prefixes` stand in the order of the breakpoints among the messages, `ttls` beside them (long
-    before short). `profile` keeps the caches of two profiles apart. `previous` is the id of the
-    response before this one in the same session and epoch, if the same model gave it.
+    before short, None where nothing is to be cached). `profile` keeps the caches of two profiles
+    apart. `previous` is the id of the response before this one in the same session and epoch, if
+    the same model gave it.
     """
 
     profile: str = ""
@@ -156,7 +157,7 @@ class CachePlan:
     epoch: int = 0
     use_case: str = ""
     prefixes: tuple[Prefix, ...] = ()
-    ttls: tuple[Ttl, ...] = ()
+    ttls: tuple[Ttl | None, ...] = ()
     previous: str | None = None
 
 

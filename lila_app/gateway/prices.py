@@ -6,7 +6,7 @@ not known is None with the reason, which is not zero; a model on one's own machi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -58,18 +58,22 @@ LongWrite = Callable[[str], int]
 
 
 class Prices:
-    """The price data. `own` are further providers on one's own machine, by name.
+    """The price data. `own` says of a provider whether it runs on one's own machine.
 
     `long_write` is the table's multiplier (policies/caching.toml) where the data has none.
     """
 
-    def __init__(self, own: Iterable[str] = (), long_write: LongWrite = lambda _: 20_000) -> None:
-        self._own = OWN | frozenset(own)
+    def __init__(
+        self,
+        own: Callable[[str], bool] = OWN.__contains__,
+        long_write: LongWrite = lambda _: 20_000,
+    ) -> None:
+        self._own = own
         self._long_write = long_write
 
     def own(self, provider: str) -> bool:
         """Whether a provider runs on one's own machine and so costs nothing."""
-        return provider in self._own
+        return self._own(provider)
 
     def load(self) -> None:
         """Read the data now (0.4 s), so that the first cost is there at once."""

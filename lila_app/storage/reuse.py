@@ -47,9 +47,7 @@ def gaps(source: Source, place: Place) -> tuple[float, ...]:
             "order by p.id desc limit ?",
             (place.use_case, place.provider, place.model, place.after, MOST),
         ).fetchall()
-    return tuple(
-        _gap(at, max(filter(None, (same, grown)), default=None)) for at, same, grown in rows
-    )
+    return tuple(_gap(*row) for row in rows)
 
 
 def places(source: Source) -> list[Place]:
@@ -66,8 +64,9 @@ def _places(connection: Connection) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
-def _gap(at: str, before: str | None) -> float:
-    if before is None:
+def _gap(at: str, same: str | None, grown: str | None) -> float:
+    before = max(same or "", grown or "")
+    if not before:
         return math.inf
     # A clock that was set back makes no negative gap.
     return max(0.0, (moment(at) - moment(before)).total_seconds())
