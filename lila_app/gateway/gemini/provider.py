@@ -1,0 +1,134 @@
+"""Gemini through the google-genai SDK; see `port.Provider`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import TYPE_CHECKING, cast
+
+from lila_app.context.items import ModelLimits
+from lila_app.errors import GatewayError, TruncatedReplyError
+from lila_app.gateway.access import Access
+from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.gemini import faults, wire
+from lila_app.gateway.gemini.client import Connector
+from lila_app.gateway.gemini.contents import CachedContents, Held
+from lila_app.gateway.gemini.reader import StreamReader
+from lila_app.gateway.ledger import Ledger
+from lila_app.gateway.port import ProviderEvent, Receipt, Request, Usage
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.types import GenerateContentResponse
+
+
+class GeminiProvider:
+    """One Gemini model; see `port.Provider`. Holds no connection between calls.
+
+    `Usage.written` are the tokens of a cache that was made for the call. They were read by it too,
+    and billed for both, so `written` and `read` together may exceed `total`, the prompt.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        access: Access,
+        limits: ModelLimits,
+        contract: CacheContract,
+        ledger: Ledger,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._name = name
+        self._model = name.partition("/")[2]
+        self._access = access
+        self._limits = limits
+        self._connector = Connector(name, access)
+        self._caches = CachedContents(name, access, limits, contract, ledger, now, self._connector)
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self._name
+
+    def limits(self) -> ModelLimits:
+        """What the tables and the person's settings say; nothing is asked."""
+        return self._limits
+
+    async def stream(self, request: Request) -> AsyncGenerator[ProviderEvent, None]:
+        """Ask for a reply; see `port.Provider`. Usage comes also before an error, where known.
+
+        Raises `AuthenticationError`, `RateLimitedError`, `SpendLimitError`, `RequestRefusedError`,
+        `ContextTooLarge`, `TruncatedReplyError` or `UnavailableError`.
+        """
+        async with self._connector.connected() as client:
+            held = await self._caches.ready(client, request)
+            written = held.written if held is not None else None
+            while True:
+                began = False
+                try:
+                    async with aclosing(self._reply(client, request, held, written)) as events:
+                        async for event in events:
+                            began = True
+                            yield event
+                    return
+                except GatewayError as error:
+                    cause = error.__cause__
+                    if began or held is None or cause is None:
+                        raise
+                    if not isinstance(cause, Exception) or not faults.is_gone(cause):
+                        raise
+                    await self._caches.vanished(held)
+                    held = None
+
+    async def warm(self, request: Request) -> None:
+        """Nothing: reading ahead is billed, and the person may not say anything at all."""
+
+    async def close(self) -> None:
+        """Let what keeps the caches in order come to its end, for a moment."""
+        await self._caches.settle()
+
+    async def _reply(
+        self, client: Client, request: Request, held: Held | None, written: int | None
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """One attempt at an answer; the SDK's errors become ours, with theirs as the cause."""
+        reader, began = StreamReader(self._name, len(request.steps)), False
+        try:
+            async with aclosing(self._chunks(client, request, held)) as chunks:
+                async for chunk in chunks:
+                    began = True
+                    for event in reader.read(chunk):
+                        yield event
+            if not began:
+                raise faults.not_ours(self._name, self._connector.address)
+            if reader.finished is None:
+                raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
+        except GatewayError:
+            for event in reader.closing(written):
+                if isinstance(event, Receipt | Usage):
+                    yield event
+            raise
+        for event in reader.closing(written):
+            yield event
+
+    async def _chunks(
+        self, client: Client, request: Request, held: Held | None
+    ) -> AsyncGenerator[GenerateContentResponse, None]:
+        try:
+            opened = await client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
+                model=self._model,
+                contents=wire.contents(
+                    request, self._name, beyond=held.messages if held is not None else 0
+                ),
+                config=wire.configured(
+                    request, self._model, cached=held.content.name if held is not None else None
+                ),
+            )
+            chunks = cast("AsyncGenerator[GenerateContentResponse, None]", opened)
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    yield chunk
+        except faults.kinds() as error:
+            raise faults.explained(
+                error, self._name, self._access, self._connector.address
+            ) from error
