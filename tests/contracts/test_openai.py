@@ -1,0 +1,323 @@
+"""OpenAI's Responses API through the real SDK: events, tools, schemas, ends and what is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+from openai.types.responses import ResponseStreamEvent
+from pydantic import TypeAdapter
+
+from lila_app.context.items import ModelLimits
+from lila_app.gateway.access import Access
+from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.openai import OpenAIProvider
+from lila_app.gateway.port import (
+    Call,
+    Carried,
+    Finished,
+    Message,
+    ProviderEvent,
+    Receipt,
+    Request,
+    Result,
+    Step,
+    TextDelta,
+    ThinkingDelta,
+    Tool,
+    Usage,
+)
+from tests.contracts.openai_server import KEY, OpenAIServer, Said, openai_server
+from tests.contracts.serving import STALLED_FIRST
+
+LIMITS = ModelLimits(window=400_000, context_budget=16_000)
+MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
+AUTOMATIC = CacheContract("key", minimum=1_024)
+TOOL = Tool(
+    "search_memory",
+    "Search what was remembered.",
+    {
+        "type": "object",
+        "required": ["query"],
+        "properties": {"query": {"type": "string"}},
+        "additionalProperties": False,
+    },
+)
+HI = Request((Message("system", "Be kind."), Message("user", "Hi.")), max_tokens=100)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        yield running
+
+
+def provider(
+    server: OpenAIServer,
+    model: str = "gpt-5.6",
+    contract: CacheContract = MARKS,
+    key: str = KEY,
+) -> OpenAIProvider:
+    return OpenAIProvider(f"openai/{model}", Access(server.base_url, key), LIMITS, contract)
+
+
+async def said(asked: OpenAIProvider, request: Request = HI) -> list[ProviderEvent]:
+    async with aclosing(asked.stream(request)) as events:
+        return [event async for event in events]
+
+
+async def test_a_reply_comes_in_pieces_then_receipt_usage_and_the_end(server: OpenAIServer) -> None:
+    first, second, receipt, usage, end = await said(provider(server))
+    assert (first, second, end) == (TextDelta("Hel"), TextDelta("lo"), Finished("stop"))
+    assert receipt == Receipt("resp_1")
+    # In the server's bytes: 12 before the messages, 20 and 15 for them, and four are a token.
+    assert usage == Usage(total=11, read=0, written=0, output=7, written_long=0)
+
+
+async def test_what_is_sent_is_what_is_meant_and_nothing_about_the_person(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-somebody-else")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin-somebody")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: hush\nAuthorization: Bearer secret")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://192.0.2.1/v1")
+    await said(provider(server))
+    (seen,) = server.seen
+    assert seen.path == "/v1/responses"
+    key = seen.body.pop("prompt_cache_key")
+    assert isinstance(key, str) and len(key) == 32
+    opening = {"type": "input_text", "text": "---\n"}
+    assert seen.body == {
+        "model": "gpt-5.6",
+        "input": [
+            {"role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
+            {"role": "user", "content": [opening, {"type": "input_text", "text": "Hi."}]},
+        ],
+        "max_output_tokens": 100,
+        "store": False,
+        "stream": True,
+        "include": ["reasoning.encrypted_content"],
+        "prompt_cache_options": {"mode": "explicit"},
+    }
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+    words = " ".join([*seen.headers, *seen.headers.values()]).lower()
+    for word in ("secret", "hush", "somebody", "stainless", "openai"):
+        assert word not in words
+
+
+async def test_earlier_models_are_told_a_key_and_nothing_else_about_caching(
+    server: OpenAIServer,
+) -> None:
+    await said(provider(server, "gpt-4.1", AUTOMATIC))
+    body = server.seen[0].body
+    assert "prompt_cache_key" in body
+    assert "prompt_cache_options" not in body and "breakpoint" not in json.dumps(body)
+    assert "include" not in body  # models that do not reason refuse it
+
+
+async def test_every_event_the_server_sends_is_one_of_the_sdks_types(server: OpenAIServer) -> None:
+    import httpx2
+
+    server.say = lambda body: Said(thinks="Hm.", calls=(("search_memory", '{"query": "a"}'),))
+    body = {"model": "gpt-5.6", "input": "hi", "stream": True}
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        headers = {"authorization": f"Bearer {KEY}"}
+        answer = await client.post(f"{server.base_url}/responses", json=body, headers=headers)
+    lines = [line for line in answer.text.splitlines() if line.startswith("data: ")]
+    events = [json.loads(line.removeprefix("data: ")) for line in lines]
+    types = TypeAdapter(ResponseStreamEvent)
+    for event in events:
+        types.validate_python(event)
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    assert answer.headers["x-request-id"] == "req_resp_1"
+
+
+async def test_thinking_is_kept_apart(server: OpenAIServer) -> None:
+    server.say = lambda body: Said(thinks="Hm, well.")
+    events = await said(provider(server))
+    assert events[:2] == [ThinkingDelta("Hm, well."), TextDelta("Hel")]
+    assert not [event for event in events if isinstance(event, Carried)]  # nothing follows it
+
+
+async def test_a_refusal_is_what_the_model_says_to_the_person(server: OpenAIServer) -> None:
+    server.say = lambda body: Said(pieces=("I would ", "rather not."), refuses=True)
+    events = await said(provider(server))
+    assert events[:2] == [TextDelta("I would "), TextDelta("rather not.")]
+    assert events[-1] == Finished("stop")
+
+
+async def test_a_reply_at_its_limit_says_so(server: OpenAIServer) -> None:
+    server.say = lambda body: Said(ends="incomplete", why="max_output_tokens")
+    events = await said(provider(server))
+    assert events[-1] == Finished("length")
+    assert isinstance(events[-2], Usage)
+
+
+async def test_a_call_cut_at_the_limit_is_no_call(server: OpenAIServer) -> None:
+    cut = Said((), (("a", "{}"), ("b", '{"que')), ends="incomplete", why="max_output_tokens")
+    server.say = lambda body: cut
+    events = await said(provider(server), replace(HI, tools=(TOOL,)))
+    assert [event.name for event in events if isinstance(event, Call)] == ["a"]
+    assert events[-1] == Finished("length")
+
+
+async def test_few_tokens_are_the_fewest_the_api_takes(server: OpenAIServer) -> None:
+    await said(provider(server), replace(HI, max_tokens=1))
+    assert server.seen[0].body["max_output_tokens"] == 16
+
+
+async def test_effort_is_asked_for_and_gets_room_beside_the_reply(server: OpenAIServer) -> None:
+    await said(provider(server), replace(HI, effort="low"))
+    body = server.seen[0].body
+    assert body["reasoning"] == {"effort": "low"}
+    assert body["max_output_tokens"] == 100 + 2_048
+
+
+async def test_a_schema_is_asked_for_strictly_and_keeps_its_order(server: OpenAIServer) -> None:
+    properties = {"why": {"type": "string"}, "how": {"type": "string"}}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": ["why", "how"],
+        "additionalProperties": False,
+    }
+    await said(provider(server), replace(HI, schema=schema))
+    text = server.seen[0].body["text"]
+    form = {"type": "json_schema", "name": "reply", "schema": schema, "strict": True}
+    assert text == {"format": form}
+    assert b'"why":{"type"' in server.seen[0].raw.replace(b" ", b"")
+    assert server.seen[0].raw.index(b'"why"') < server.seen[0].raw.index(b'"how"')
+
+
+async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_came_in(
+    server: OpenAIServer,
+) -> None:
+    turned = Tool(TOOL.name, TOOL.description, dict(sorted(TOOL.parameters.items(), reverse=True)))
+    other = replace(TOOL, name="add_goal")
+    await said(provider(server), replace(HI, tools=(TOOL, other)))
+    await said(provider(server), replace(HI, tools=(other, turned)))
+    tools = server.seen[0].body["tools"]
+    assert isinstance(tools, list)
+    assert [tool["name"] for tool in tools] == ["add_goal", "search_memory"]
+    assert all(tool["strict"] is True for tool in tools)
+    assert server.seen[0].raw == server.seen[1].raw
+
+
+async def test_calls_come_whole_and_the_turn_waits_for_their_results(server: OpenAIServer) -> None:
+    wanted = (("search_memory", '{"query": "boat"}'), ("search_memory", '{"query": "wall"}'))
+    server.say = lambda body: Said(pieces=("Let me look.",), calls=wanted)
+    events = await said(provider(server), replace(HI, tools=(TOOL,)))
+    calls = [event for event in events if isinstance(event, Call)]
+    assert calls == [
+        Call("call_resp_1_1", "search_memory", '{"query": "boat"}'),
+        Call("call_resp_1_2", "search_memory", '{"query": "wall"}'),
+    ]
+    assert events[-1] == Finished("tools")
+
+
+async def a_step(server: OpenAIServer, asked: OpenAIProvider) -> Step:
+    """The model's first answer in a turn with a tool, and what the tool returned."""
+    called = (("search_memory", '{"query": "boat"}'),)
+    server.say = lambda body: Said(("Let me look.",), called, thinks="A boat?")
+    events = await said(asked, replace(HI, tools=(TOOL,)))
+    server.say = lambda body: Said()
+    results = tuple(Result(call, "It is red.") for call in events if isinstance(call, Call))
+    carried = tuple(event for event in events if isinstance(event, Carried))
+    return Step("Let me look.", results, carried)
+
+
+async def test_within_a_turn_the_models_own_output_goes_back_as_it_came(
+    server: OpenAIServer,
+) -> None:
+    asked = provider(server)
+    step = await a_step(server, asked)
+    assert [carried.model for carried in step.carried] == ["openai/gpt-5.6"]
+    await said(asked, replace(HI, tools=(TOOL,), steps=(step,)))
+    items = server.seen[1].body["input"]
+    assert isinstance(items, list)
+    thought, words, call, output = items[2:]
+    assert thought["encrypted_content"] == "sealed:rs_resp_1"
+    assert words["content"][0]["text"] == "Let me look."
+    assert (call["call_id"], call["arguments"]) == ("call_resp_1_2", '{"query": "boat"}')
+    assert output == {
+        "type": "function_call_output",
+        "call_id": "call_resp_1_2",
+        "output": "It is red.",
+    }
+
+
+async def test_another_model_sees_what_was_said_and_found_and_no_thinking(
+    server: OpenAIServer,
+) -> None:
+    step = await a_step(server, provider(server))
+    await said(provider(server, "gpt-6.1"), replace(HI, tools=(TOOL,), steps=(step,)))
+    items = server.seen[1].body["input"]
+    assert isinstance(items, list)
+    kinds = [item.get("type", item.get("role")) for item in items[2:]]
+    assert kinds == ["assistant", "function_call", "function_call_output"]
+    assert b"sealed" not in server.seen[1].raw
+
+
+async def test_a_failed_result_says_so(server: OpenAIServer) -> None:
+    step = Step("", (Result(Call("c1", "search_memory", "{}"), "no such table", failed=True),))
+    await said(provider(server), replace(HI, tools=(TOOL,), steps=(step,)))
+    items = server.seen[0].body["input"]
+    assert isinstance(items, list)
+    assert items[-1]["output"] == "failed: no such table"
+
+
+async def test_half_a_character_does_not_break_a_turn(server: OpenAIServer) -> None:
+    broken = Request((Message("user", "a\ud83d"),), max_tokens=20)
+    assert (await said(provider(server), broken))[-1] == Finished("stop")
+
+
+async def test_closing_the_stream_hangs_up_at_once(server: OpenAIServer) -> None:
+    server.say = lambda body: Said(pieces=("x",) * 100_000)
+    stream = provider(server).stream(HI)
+    async for event in stream:
+        assert isinstance(event, TextDelta)
+        break
+    started = time.monotonic()
+    await stream.aclose()
+    assert time.monotonic() - started < 0.5
+    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)
+
+
+async def test_cancelling_before_the_first_word_hangs_up_at_once(server: OpenAIServer) -> None:
+    server.fail(STALLED_FIRST)
+    asking = asyncio.create_task(said(provider(server)))
+    await asyncio.to_thread(server.asked.wait, 5)
+    started = time.monotonic()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert time.monotonic() - started < 0.5
+    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)
+
+
+async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAIServer) -> None:
+    """A server that keeps the connection open after its last event holds nobody up."""
+    server.say = lambda body: Said(lingers=True)
+    assert (await said(provider(server)))[-1] == Finished("stop")
+
+
+async def test_warming_costs_nothing_unless_it_is_asked_for_with_a_request(
+    server: OpenAIServer,
+) -> None:
+    await provider(server).warm(replace(HI, max_tokens=0))
+    assert not server.seen
+
+
+async def test_a_request_for_no_tokens_warms_the_prefix(server: OpenAIServer) -> None:
+    events = await said(provider(server), replace(HI, max_tokens=0))
+    body = server.seen[0].body
+    assert body["prompt_cache_options"] == {"mode": "explicit", "prewarm": True}
+    assert "max_output_tokens" not in body
+    assert [type(event) for event in events] == [Receipt, Usage, Finished]
