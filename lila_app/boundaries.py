@@ -117,6 +117,15 @@ def load(schema: str) -> Mapping[str, object]:
     return {key: value for key, value in found.items() if key != "$schema"}
 
 
+@lru_cache(maxsize=64)
+def definition(tool: str) -> str:
+    """A tool as it stands in the prompt: canonical JSON with name, description and parameters."""
+    parameters = dict(load(f"{TOOL_PREFIX}{tool}"))
+    described = {"name": tool, "description": parameters.pop("description")}
+    whole = {**described, "parameters": parameters}
+    return json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def unsayable(boundary: Boundary) -> tuple[str, ...]:
     """What in a boundary's schema strict modes cannot express; empty as shipped."""
     return tuple(f"{boundary.schema}.json: {said}" for said in lint(load(boundary.schema)))

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from lila_app import moments
+from lila_app.boundaries import definition, tool_names
 from lila_app.context import (
     Context,
     Policy,
@@ -136,7 +137,16 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         budget=ask.budget,
         # A persona says who LILA is in a conversation; a briefing or a spoken sentence has a form.
         persona=declared.persona if row.identity == "identity" else None,
+        tools=offered(row, ask.limits),
     )
+
+
+def offered(row: UseCase, limits: ModelLimits) -> tuple[str, ...]:
+    """The definitions of the use case's tools, by name; none to a model that cannot call them.
+
+    It follows from the limits alone, so that equal limits go on giving equal bytes.
+    """
+    return tuple(definition(name) for name in sorted(row.tools)) if limits.tools else ()
 
 
 def compose(resources: Resources, specification: Specification) -> Context:
@@ -193,5 +203,6 @@ def _pack(row: sessions.EpochRow) -> tuple[str, ...]:
 
 def _fingerprint(declared: Declared, limits: ModelLimits) -> str:
     """What is frozen within an epoch: limits, policy (with its tools) and persona."""
-    frozen = [asdict(limits), policy_hash(declared.policy), declared.persona]
+    tools = [definition(name) for name in tool_names()]
+    frozen = [asdict(limits), policy_hash(declared.policy), declared.persona, tools]
     return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()

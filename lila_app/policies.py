@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from lila_app.boundaries import tool_names
 from lila_app.context import Policy, Source, parse_policy
 from lila_app.paths import Home, read_text, shipped
 
@@ -31,7 +32,9 @@ def load(home: Home) -> Declared:
         Source(path.stem, read_text(path))
         for path in sorted((shipped("assets") / "prompts").glob("*.md"))
     ]
-    policy = _parsed(tuple(found["allocation"]), tuple(found["blocks"]), tuple(prompts))
+    policy = _parsed(
+        tuple(found["allocation"]), tuple(found["blocks"]), tuple(prompts), tool_names()
+    )
     persona = read_text(home.persona_file).strip() if home.persona_file.is_file() else ""
     files = [source.name for name in TABLES for source in found[name]]
     if persona:
@@ -41,10 +44,14 @@ def load(home: Home) -> Declared:
 
 @lru_cache(maxsize=8)
 def _parsed(
-    allocation: Sequence[Source], blocks: Sequence[Source], prompts: Sequence[Source]
+    allocation: Sequence[Source],
+    blocks: Sequence[Source],
+    prompts: Sequence[Source],
+    tools: Sequence[str],
 ) -> Policy:
     """The policy these texts declare; the same texts are parsed once, not on every turn (6 ms)."""
-    return parse_policy(allocation, blocks, {prompt.name: prompt.text for prompt in prompts})
+    named = {prompt.name: prompt.text for prompt in prompts}
+    return parse_policy(allocation, blocks, named, tools)
 
 
 def code_version(version: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from lila_app.context import Context
+from lila_app.context.blocks import Part
 from lila_app.errors import LilaError
 from lila_app.gateway.port import CachePlan, Message, Prefix, Request, Slot, Step, Tool
 
@@ -20,18 +23,21 @@ def as_request(
     use_case: str,
     *,
     max_tokens: int | None = None,
-    tools: tuple[Tool, ...] = (),
     steps: tuple[Step, ...] = (),
 ) -> Request:
-    """The request for a context; voice has a slot of its own."""
+    """The request for a context; voice has a slot of its own.
+
+    Tools, and results of `steps`, are sent as they stand in the prompt on record: what the
+    assembler cleared is cleared on the wire.
+    """
     meta = context.record["meta"]
     slot: Slot = "voice" if use_case.startswith("voice") else "chat"
     return Request(
         messages=pieces(context),
         max_tokens=context.reply_reserve if max_tokens is None else max_tokens,
         slot=slot,
-        tools=tools,
-        steps=steps,
+        tools=offered(context),
+        steps=as_shown(context, steps),
         tokens=context.record["token_budget"]["used"],
         cache=CachePlan(
             profile=meta["profile"],
@@ -41,6 +47,28 @@ def as_request(
             prefixes=prefixes(context),
         ),
     )
+
+
+def offered(context: Context) -> tuple[Tool, ...]:
+    """The tools whose definitions stand in the prompt."""
+    return tuple(
+        Tool(**json.loads(line))
+        for part in _parts(context, "tools")
+        for line in part.content.split("\n")
+    )
+
+
+def as_shown(context: Context, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps with each result as the prompt shows it: in full, or cleared."""
+    texts = iter([part.content for part in _parts(context, "results") if part.role == "tool"])
+    return tuple(
+        replace(step, results=tuple(replace(result, text=next(texts)) for result in step.results))
+        for step in steps
+    )
+
+
+def _parts(context: Context, block: str) -> tuple[Part, ...]:
+    return next((found.parts for found in context.blocks if found.name == block), ())
 
 
 def stable(request: Request) -> Request:

@@ -26,6 +26,8 @@ LAYER_BLOCKS = (
 """Which L4 block the recalled items of a layer are rendered in; conversation recalls nothing."""
 STANDING_BLOCKS = ("profile", "goals", "summary")
 """The blocks above the conversation that have a heading of their own."""
+CLEARED = "(cleared)"
+"""What is left of a tool's result that is older than the last few."""
 _MATERIAL = ("memory", "graph", "rag")
 
 
@@ -134,8 +136,9 @@ def _results(
     while True:
         parts: list[Part] = []
         for place, exchange in enumerate(exchanges):
-            result = exchange.result if place >= len(exchanges) - keep else "(cleared)"
+            result = exchange.result if place >= len(exchanges) - keep else CLEARED
             call = f"[{exchange.id}] {exchange.name} {exchange.arguments}"
+            call = f"{exchange.said}\n{call}" if exchange.said else call
             parts += [Part("assistant", call), Part("tool", result)]
         if keep <= 1 or _framed_tokens(parts, count) <= room:
             return tuple(parts)

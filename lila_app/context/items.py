@@ -122,9 +122,11 @@ class ModelLimits:
 
     `window` and `context_budget` are tokens (the budget is what LILA chooses to spend on this
     model); `token_ratio` is the largest seen ratio of the model's own tokens to the declared
-    tokenizer's, in integer basis points (10,000 = equal).
+    tokenizer's, in integer basis points (10,000 = equal). `tools` says whether it can call tools:
+    one that cannot is offered none, so that their definitions cost it nothing.
     """
 
     window: int
     context_budget: int
     token_ratio: int = 10_000
+    tools: bool = False

@@ -21,6 +21,7 @@ from lila_app.context.policy import (
     Lifetime,
     Policy,
     QueryPolicy,
+    ToolsPolicy,
     UseCase,
     WindowPolicy,
 )
@@ -52,7 +53,7 @@ _OPTIONAL = ("rules", "closing")
 _UNHEADED = ("tools", "identity", "conversation", "closing", "results")
 _VOLATILE = ("memory", "graph", "documents", "state", "clock", "closing", "turn", "results")
 _LARGEST = 10_000_000
-_GENERAL_KEYS = ("version", "layers", "token_ratio", "query")
+_GENERAL_KEYS = ("version", "layers", "token_ratio", "query", "tools")
 _USE_CASE_KEYS = (
     "budget",
     "reply_reserve",
@@ -210,6 +211,7 @@ def parse_policy(
         breakpoints=layout.names("breakpoints", [row.name for row in rows]),
         window=_window(layout.sub("window")),
         query=_query(spending.sub("query")),
+        tools=_tools(spending.sub("tools")),
         token_ratio=spending.integer("token_ratio", TOTAL_RATIO, 10 * TOTAL_RATIO),
         prompts=tuple(sorted(prompts.items())),
     )
@@ -296,6 +298,15 @@ def _query(row: _Reader) -> QueryPolicy:
     row.only(("short_words", "leaning_words", "leaning"))
     return QueryPolicy(
         row.integer("short_words", 0), row.integer("leaning_words", 0), row.names("leaning")
+    )
+
+
+def _tools(row: _Reader) -> ToolsPolicy:
+    row.only(("steps", "result_tokens", "deadline_ms"))
+    return ToolsPolicy(
+        steps=row.integer("steps", 1, 50),
+        result_tokens=row.integer("result_tokens", 50),
+        deadline_ms=row.integer("deadline_ms", 1),
     )
 
 

@@ -97,6 +97,23 @@ class WindowPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolsPolicy:
+    """How far a turn may go with tools.
+
+    `steps` is how many times the model may ask for them, `result_tokens` bounds each result, and
+    `deadline_ms` is how long one may take, the person's own consent not counted.
+    """
+
+    steps: int
+    result_tokens: int
+    deadline_ms: int
+
+
+FORMER_TOOLS = ToolsPolicy(steps=0, result_tokens=0, deadline_ms=0)
+"""Of a snapshot from before there were tools to call."""
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPolicy:
     """When a turn leans on what came before, what is searched includes what came before.
 
@@ -123,6 +140,7 @@ class Policy:
     breakpoints: tuple[str, ...]
     window: WindowPolicy
     query: QueryPolicy
+    tools: ToolsPolicy
     token_ratio: int
     prompts: tuple[tuple[str, str], ...]
 
@@ -160,6 +178,7 @@ def from_snapshot(text: str) -> Policy:
         breakpoints=tuple(data["breakpoints"]),
         window=WindowPolicy(**data["window"]),
         query=_query(data["query"]),
+        tools=ToolsPolicy(**data["tools"]) if "tools" in data else FORMER_TOOLS,
         token_ratio=data["token_ratio"],
         prompts=tuple((name, body) for name, body in data["prompts"]),
     )

@@ -27,12 +27,19 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """One tool call of this turn and its result; `arguments` is canonical JSON."""
+    """One tool call of this turn and its result; `arguments` is canonical JSON.
+
+    `step` counts the model's answers of this turn that asked for tools, from 1; `said` is what it
+    wrote before the first call of its step. `failed` says that the tool did not do what was asked.
+    """
 
     id: str
     name: str
     arguments: str
     result: str
+    step: int = 0
+    said: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ def shipped() -> Policy:
         return Source(name, (root / "policies" / f"{name}.toml").read_text("utf-8"))
 
     texts = {path.stem: path.read_text("utf-8") for path in root.glob("assets/prompts/*.md")}
-    return parse_policy([source("allocation")], [source("blocks")], texts)
+    tools = [path.stem.removeprefix("tool-") for path in root.glob("assets/schemas/tool-*.json")]
+    return parse_policy([source("allocation")], [source("blocks")], texts, tools)
 
 
 def test_the_shipped_tables_hold_what_each_use_case_may_spend() -> None:
