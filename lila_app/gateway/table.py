@@ -23,6 +23,7 @@ _NUMBERS = {
     "context_budget": (64, _LARGEST),
     "token_ratio": (10_000, 100_000),
 }
+_TOOLS = "tools"
 _WORDS = ("as_of", "source")
 
 Table = Mapping[str, object]
@@ -113,11 +114,16 @@ def _chain(source: Source, key: str, found: object) -> tuple[str, ...]:
 
 
 def _limits(source: Source, path: str, entry: Table) -> dict[str, int]:
-    _only(source, path, entry, (*_NUMBERS, *_WORDS))
+    _only(source, path, entry, (*_NUMBERS, _TOOLS, *_WORDS))
     for word in _WORDS:
         if not isinstance(entry.get(word, ""), str | date):
             raise _refuse(source, f"{path}.{word}", entry[word], "a date or a text")
-    return _numbers(source, path, entry, _NUMBERS)
+    found = _numbers(source, path, entry, _NUMBERS)
+    if _TOOLS in entry:
+        if not isinstance(entry[_TOOLS], bool):
+            raise _refuse(source, f"{path}.{_TOOLS}", entry[_TOOLS], "true or false")
+        found[_TOOLS] = int(entry[_TOOLS] is True)
+    return found
 
 
 def _calling(source: Source, table: Table) -> dict[str, dict[str, int]]:
@@ -160,7 +166,8 @@ def _whole(source: Source, model: str, found: Mapping[str, int]) -> ModelLimits:
     for name in ("window", "context_budget"):
         if name not in found:
             raise _refuse(source, f'limits."{model}".{name}', None, "a number of tokens")
-    return ModelLimits(**found)
+    numbers = {name: value for name, value in found.items() if name != _TOOLS}
+    return ModelLimits(**numbers, tools=bool(found.get(_TOOLS, False)))
 
 
 def _only(source: Source, path: str, table: Table, allowed: Sequence[str]) -> None:

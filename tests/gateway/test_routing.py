@@ -206,3 +206,14 @@ def test_the_list_has_adopted_files_running_servers_and_what_is_chosen(tmp_path:
     ]
     away = catalogue(tmp_path / "models", default="ollama/qwen3")
     assert [(m.name, m.installed) for m in away if m.default] == [("ollama/qwen3", False)]
+
+
+def test_only_a_model_whose_table_says_so_is_offered_tools(table: GatewayTable) -> None:
+    assert table.limits_of("anthropic/any").tools
+    assert not table.limits_of("ollama/small").tools
+    assert not table.limits_of(DEFAULT).tools
+    own = parsed(BASE, '[limits."*"]\ntools = true\n')
+    assert own.limits_of("x/y") == ModelLimits(8_192, 4_000, tools=True)
+    assert not parsed(BASE, '[limits."*"]\ntools = false\n').limits_of("x/y").tools
+    with pytest.raises(PolicyError, match="true or false"):
+        parsed(BASE, '[limits."*"]\ntools = 1\n')
