@@ -1,0 +1,377 @@
+"""OpenAI's prompt cache: what the server promises, and that the adapter's marks use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lila_app.context.items import ModelLimits
+from lila_app.gateway.access import Access
+from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.openai import OpenAIProvider, wire
+from lila_app.gateway.port import (
+    CachePlan,
+    Message,
+    Prefix,
+    ProviderEvent,
+    Receipt,
+    Request,
+    Tool,
+    Ttl,
+    Usage,
+)
+from tests.contracts.openai_cache import PromptCache, Served, rendered
+from tests.contracts.openai_server import KEY, OpenAIServer, openai_server
+
+MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
+AUTOMATIC = CacheContract("key", minimum=1_024)
+LIMITS = ModelLimits(window=400_000, context_budget=16_000)
+NAME = "openai/gpt-5.6"
+
+
+# The server's cache by itself. A body "x" * n in one developer part is 12 bytes before the input,
+# 11 for the role, n and one more; four bytes are a token.
+
+
+def part(text: str, mark: str | None = None) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "input_text", "text": text}
+    if mark is not None:
+        made["prompt_cache_breakpoint"] = {"mode": "explicit", "ttl": mark}
+    return made
+
+
+def body(*parts: dict[str, Any], model: str = "gpt-5.6", key: str | None = "k") -> dict[str, Any]:
+    item = {"role": "developer", "content": list(parts)}
+    made = {"model": model, "input": [item], "prompt_cache_options": {"mode": "explicit"}}
+    return made if key is None else {**made, "prompt_cache_key": key}
+
+
+def serve(cache: PromptCache, asked: dict[str, Any]) -> tuple[int, int | None]:
+    served = cache.serve(rendered(asked))
+    return served.read, served.written
+
+
+LONG = "x" * 7_976  # with the 24 bytes around it 8,000: 2,000 tokens
+
+
+def test_a_marked_prefix_is_written_once_and_then_read_to_the_token() -> None:
+    cache = PromptCache()
+    assert serve(cache, body(part(LONG, "30m"), part("a"))) == (0, 2_000)
+    assert serve(cache, body(part(LONG, "30m"), part("b"))) == (2_000, 0)
+
+
+def test_an_unmarked_prefix_is_not_matched_however_long() -> None:
+    cache = PromptCache()
+    serve(cache, body(part(LONG, "30m"), part(LONG)))
+    assert serve(cache, body(part(LONG), part(LONG))) == (0, 0)
+    assert serve(cache, body(part(LONG), part(LONG, "30m"))) == (0, 4_000 - 6)  # 24 bytes once
+
+
+def test_a_changed_byte_before_the_mark_is_a_miss() -> None:
+    cache = PromptCache()
+    serve(cache, body(part(LONG, "30m")))
+    assert serve(cache, body(part("y" + LONG[1:], "30m"))) == (0, 2_000)
+
+
+def test_below_the_minimum_nothing_is_written() -> None:
+    cache = PromptCache()
+    assert serve(cache, body(part("x" * (4 * 1_024 - 25), "30m"))) == (0, 0)
+    assert serve(cache, body(part("x" * (4 * 1_024 - 24), "30m"))) == (0, 1_024)
+
+
+def test_the_latest_four_marks_are_written_and_the_latest_eighty_matched() -> None:
+    cache = PromptCache()
+    marks = [part(LONG, "30m"), *(part("y" * 39, "30m") for _ in range(4))]
+    serve(cache, body(*marks))
+    assert serve(cache, body(marks[0])) == (0, 2_000)  # the fifth from the end was not written
+    many = [part("z" * 39, "30m") for _ in range(80)]
+    assert serve(cache, body(*marks[:4], *many[:79]))[0] == 2_000 + 3 * 10
+    assert serve(cache, body(*marks[:4], part("w"), *many[:79], part("v", "30m")))[0] == 0
+
+
+def test_another_key_and_no_key_are_another_cache() -> None:
+    cache = PromptCache()
+    serve(cache, body(part(LONG, "30m"), key="one"))
+    assert serve(cache, body(part(LONG, "30m"), key="two"))[0] == 0
+    assert serve(cache, body(part(LONG, "30m"), key=None))[0] == 0
+    assert serve(cache, body(part(LONG, "30m"), key=None))[0] == 0
+    assert serve(cache, body(part(LONG, "30m"), key="one"))[0] == 2_000
+
+
+@pytest.mark.parametrize(("ttl", "seconds"), [("30m", 1_800), ("12h", 43_200)])
+def test_a_prefix_lives_as_long_as_was_asked_for(ttl: str, seconds: int) -> None:
+    cache = PromptCache()
+    serve(cache, body(part(LONG, ttl)))
+    cache.now = seconds
+    assert serve(cache, body(part(LONG, ttl)))[0] == 2_000
+    cache.now = seconds + 1
+    assert serve(cache, body(part(LONG, ttl)))[0] == 0
+
+
+def test_what_is_written_for_long_is_told_apart() -> None:
+    cache = PromptCache()
+    served = cache.serve(rendered(body(part(LONG, "12h"), part("y" * 399, "30m"))))
+    assert (served.written, served.written_long) == (2_100, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"model": "gpt-6"}, "model_changed"),
+        ({"prompt_cache_key": "other"}, "prompt_cache_key_changed"),
+        ({"tools": [{"name": "a"}]}, "tools_changed"),
+        ({"text": {"format": {"type": "text"}}}, "text_format_changed"),
+        ({"reasoning": {"effort": "low"}}, "reasoning_effort_changed"),
+        ({"input": [{"role": "developer", "content": [part("z" * 8_000)]}]}, "input_changed"),
+    ],
+)
+def test_a_diagnosis_names_what_changed(change: dict[str, Any], reason: str) -> None:
+    cache = PromptCache()
+    before = rendered(body(part(LONG, "30m")))
+    cache.serve(before)
+    cache.keep("resp_1", before)
+    now = rendered({**body(part(LONG, "30m")), **change})
+    said = cache.diagnose("resp_1", now, cache.serve(now))
+    assert (said["type"], said["reason"]) == ("cache_miss", reason)
+    assert said["comparison_reusable_tokens"] == 2_000
+    assert cache.diagnose("resp_9", now, cache.serve(now)) == {
+        "type": "comparison_response_not_found"
+    }
+
+
+def test_earlier_models_match_by_themselves_in_steps_of_128_tokens() -> None:
+    cache = PromptCache()
+    one = body(part("x" * (4 * 1_200)), model="gpt-5.5")
+    assert serve(cache, one) == (0, None)
+    # 1,024 and one step of 128 are within the 1,206 tokens both have.
+    assert serve(cache, body(part("x" * (4 * 1_400)), model="gpt-5.5")) == (1_152, None)
+
+
+def test_an_append_only_client_could_read_all_that_stood_before_the_last_message() -> None:
+    cache = PromptCache()
+
+    def asked(*said: str) -> Served:
+        items = [{"role": "developer", "content": [part(LONG)]}]
+        roles = ("user", "assistant")
+        items += [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
+        return cache.serve(rendered({"model": "gpt-5.6", "input": items}))
+
+    first = asked("one")
+    assert (first.ideal_read, first.ideal_written) == (0, 2_000)
+    second = asked("u" * 33, "a" * 36, "two")  # with roles and ends 40 and 48 bytes: 22 tokens
+    assert (second.ideal_read, second.ideal_written) == (2_000, 22)
+    third = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "three")
+    assert (third.ideal_read, third.ideal_written) == (2_022, 22)
+
+
+# The adapter's marks, by hand and through the SDK.
+
+
+def turns(number: int, last: str = "And now?", *, profile: str = "p1") -> Request:
+    """Turn `number` (from 1) of a session, cut as the assembler cuts it."""
+    system = [
+        Message("system", f"You are LILA of {profile}. " + "Be kind. " * 600, True),
+        Message("system", "Their goals now: " + "sail. " * 100, True),
+    ]
+    history: list[Message] = []
+    for at in range(1, number):
+        history.append(Message("user", f"Question {at}. " + "Hm. " * 20))
+        history.append(Message("assistant", f"Answer {at}. " + "So. " * 40))
+    if history:
+        history[-1] = replace(history[-1], breakpoint=True)
+    ends = ["profile", "summary", *(["conversation"] if history else [])]
+    return Request(
+        (*system, *history, Message("user", f"From memory: {number}.\nMessage:\n{last}")),
+        max_tokens=200,
+        cache=CachePlan(
+            profile=profile,
+            session="s1",
+            epoch=1,
+            use_case="chat",
+            prefixes=tuple(Prefix(end, f"{end}-{profile}", 1_500) for end in ends),
+        ),
+    )
+
+
+def marked(request: Request, contract: CacheContract = MARKS) -> list[tuple[str, str]]:
+    """Each mark as (the part's first words, its lifetime), in order."""
+    found: list[tuple[str, str]] = []
+    made: Any = wire.body(request, NAME, contract)
+    for item in made["input"]:
+        for part in item["content"] if isinstance(item["content"], list) else []:
+            if "prompt_cache_breakpoint" in part:
+                mark = part["prompt_cache_breakpoint"]
+                assert mark["mode"] == "explicit"
+                found.append((f"{item['role']} {part['text'][:10].strip()}", mark["ttl"]))
+    return found
+
+
+def test_marks_stand_after_the_system_pieces_and_around_the_last_whole_turn() -> None:
+    system = [("developer You are LI", "30m"), ("developer Their goal", "30m")]
+    opening = ("user ---", "30m")
+    assert marked(turns(1)) == system
+    assert marked(turns(2)) == [*system, opening]
+    assert marked(turns(3)) == [*system, opening, opening]
+    assert marked(turns(9)) == [*system, opening, opening]
+
+
+def test_the_rolling_mark_opens_the_message_after_the_turn_it_ends() -> None:
+    made: Any = wire.body(turns(4), NAME, MARKS)
+    places = [
+        at
+        for at, item in enumerate(made["input"])
+        if item["role"] == "user" and "prompt_cache_breakpoint" in item["content"][0]
+    ]
+    # developer, developer, then user and assistant by turns: the fourth user message and the third.
+    assert places == [6, 8]
+    assert all(isinstance(item["content"], str) for item in made["input"][3::2])
+
+
+def test_lifetimes_are_those_that_were_chosen_for_each_breakpoint() -> None:
+    ttls: tuple[Ttl, ...] = ("long", "long", "short")
+    asked = turns(3)
+    asked = replace(asked, cache=replace(asked.cache, ttls=ttls))
+    assert [ttl for _, ttl in marked(asked)] == ["12h", "12h", "30m", "30m"]
+
+
+def test_there_are_never_more_than_four_marks_and_the_turn_before_keeps_one() -> None:
+    asked = turns(5)
+    pieces = list(asked.messages)
+    first = pieces[0].content
+    pieces[:1] = [Message("system", first[:50], True), Message("system", first[50:], True)]
+    asked = replace(asked, messages=tuple(pieces))
+    found = marked(asked)
+    assert len(found) == 4
+    assert [role.partition(" ")[0] for role, _ in found] == ["developer"] * 2 + ["user"] * 2
+
+
+def test_earlier_models_get_the_same_messages_without_a_mark() -> None:
+    with_marks: Any = wire.body(turns(4), NAME, MARKS)
+    plain: Any = wire.body(turns(4), NAME, AUTOMATIC)
+    assert not marked(turns(4), AUTOMATIC)
+    for item in with_marks["input"]:
+        for part in item["content"] if isinstance(item["content"], list) else []:
+            part.pop("prompt_cache_breakpoint", None)
+    assert with_marks["input"] == plain["input"]
+    assert with_marks["prompt_cache_key"] == plain["prompt_cache_key"]
+
+
+def test_the_key_stands_still_while_the_stable_layers_do() -> None:
+    keys = {wire.cache_key(turns(number, f"word {number}"), NAME) for number in range(1, 20)}
+    assert len(keys) == 1
+    assert wire.cache_key(turns(1), "openai/gpt-6") not in keys
+    changed = turns(1)
+    prefixes = (Prefix("profile", "another persona", 9), *changed.cache.prefixes[1:])
+    changed = replace(changed, cache=replace(changed.cache, prefixes=prefixes))
+    assert wire.cache_key(changed, NAME) not in keys
+
+
+def test_two_profiles_never_share_a_key_even_over_the_same_layers() -> None:
+    one = turns(3)
+    other = replace(one, cache=replace(one.cache, profile="p2"))
+    assert one.messages == other.messages
+    assert wire.cache_key(one, NAME) != wire.cache_key(other, NAME)
+    bare = Request(one.messages, 10)  # without prefixes, as small jobs are
+    assert wire.cache_key(bare, NAME) != wire.cache_key(
+        replace(bare, cache=CachePlan(profile="p2")), NAME
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        yield running
+
+
+def provider(server: OpenAIServer, model: str = "gpt-5.6", contract: CacheContract = MARKS) -> Any:
+    return OpenAIProvider(f"openai/{model}", Access(server.base_url, KEY), LIMITS, contract)
+
+
+async def told(asked: OpenAIProvider, request: Request) -> tuple[Usage, Receipt]:
+    events: list[ProviderEvent] = []
+    async with aclosing(asked.stream(request)) as stream:
+        events = [event async for event in stream]
+    (usage,) = [event for event in events if isinstance(event, Usage)]
+    (receipt,) = [event for event in events if isinstance(event, Receipt)]
+    return usage, receipt
+
+
+async def test_each_turn_reads_all_that_stood_before_the_last_message_of_the_turn_before(
+    server: OpenAIServer,
+) -> None:
+    asked = provider(server)
+    for number in range(1, 8):
+        usage, _ = await told(asked, turns(number))
+        served = server.served[-1]
+        assert (usage.read, usage.written) == (served.read, served.written)
+        if number > 2:
+            # The opening of the last message is read with the rest: its two tokens are extra.
+            assert 0 <= served.read - served.ideal_read <= 3
+            assert usage.written is not None and abs(usage.written - served.ideal_written) <= 3
+    assert server.served[-1].read > 1_500
+
+
+async def test_a_warmed_prefix_is_read_by_the_call_after_it(server: OpenAIServer) -> None:
+    asked = provider(server)
+    whole = turns(3)
+    stable = replace(whole, messages=whole.messages[:-1], max_tokens=0)
+    warming, _ = await told(asked, stable)
+    usage, _ = await told(asked, whole)
+    assert warming.written and usage.read == warming.written
+    assert usage.written == 0
+
+
+async def test_the_lifetime_decides_whether_a_later_turn_reads(server: OpenAIServer) -> None:
+    asked = provider(server)
+    short, long = turns(3), turns(3, profile="p2")
+    long = replace(long, cache=replace(long.cache, ttls=("long", "long", "long")))
+    written, _ = await told(asked, short)
+    written_long, _ = await told(asked, long)
+    assert written.written_long == 0
+    assert written_long.written_long == written_long.written
+    server.advance(3_600)
+    assert (await told(asked, short))[0].read == 0
+    assert (await told(asked, long))[0].read == written_long.written
+
+
+async def test_two_profiles_never_read_each_others_prefix(server: OpenAIServer) -> None:
+    asked = provider(server)
+    one = turns(3)
+    await told(asked, one)
+    other = replace(one, cache=replace(one.cache, profile="p2"))
+    assert (await told(asked, other))[0].read == 0
+
+
+async def test_the_providers_own_reason_for_a_miss_is_on_the_receipt(server: OpenAIServer) -> None:
+    asked = provider(server)
+    _, receipt = await told(asked, turns(3))
+    assert receipt == Receipt("resp_1")
+    again = turns(4)
+    again = replace(again, cache=replace(again.cache, previous="resp_1"))
+    _, hit = await told(asked, again)
+    assert server.seen[-1].body["prompt_cache_options"] == {
+        "mode": "explicit",
+        "comparison_response_id": "resp_1",
+    }
+    assert hit == Receipt("resp_2")
+    tool = Tool("a", "A.", {"type": "object", "properties": {}, "required": []})
+    tool = replace(tool, parameters={**tool.parameters, "additionalProperties": False})
+    _, missed = await told(asked, replace(again, tools=(tool,)))
+    assert missed.miss == "tools_changed"
+    # The tools stand first: all but the opening bracket is new.
+    assert missed.missed == server.served[-1].total
+    unknown = replace(again, cache=replace(again.cache, previous="resp_77"))
+    assert (await told(asked, unknown))[1].miss is None
+
+
+async def test_earlier_models_read_in_steps_and_report_no_writes(server: OpenAIServer) -> None:
+    asked = provider(server, "gpt-5.5", AUTOMATIC)
+    await told(asked, turns(3))
+    usage, _ = await told(asked, turns(4))
+    assert usage.written is None and usage.written_long is None
+    assert usage.read is not None and usage.read >= 1_024 and usage.read % 128 == 0
+    assert server.served[-1].ideal_read - usage.read < 128
