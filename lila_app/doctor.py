@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lila_app.errors import LilaError
+from lila_app.keys.model import KeyInfo
 from lila_app.paths import Home
 from lila_app.views import Check
 
@@ -33,6 +34,7 @@ def examine(home: Home, profile: str) -> tuple[Check, ...]:
         _sound(),
         _terminal(),
         _keyring(),
+        *_keys(home),
     )
 
 
@@ -215,9 +217,30 @@ def _no_keyring(reason: str) -> Check:
         "keyring",
         ok=False,
         detail=f"no system keyring ({reason})",
-        hint="keys of online models can come from environment variables instead",
+        hint="`lila keys set` keeps keys in a file for you alone instead",
         needed=False,
     )
+
+
+def _keys(home: Home) -> tuple[Check, ...]:
+    """A line for every provider that has or may have a key; none of them is needed."""
+    from lila_app import settings
+    from lila_app.keys import Keys
+
+    try:
+        found = Keys(home, settings.load(home).providers).list()
+    except LilaError:
+        return ()  # `_settings` has said why
+    return tuple(map(_key, found))
+
+
+def _key(info: KeyInfo) -> Check:
+    name = f"key of {info.provider}"
+    if info.trouble and not info.source:
+        return Check(name, False, info.trouble, "`lila keys list` shows them all", needed=False)
+    if not info.source:
+        return Check(name, True, "none; `lila keys set` keeps one", needed=False)
+    return Check(name, True, f"{info.key} from {info.source} ({info.where})", needed=False)
 
 
 def _existing(folder: Path) -> Path:

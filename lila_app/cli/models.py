@@ -11,7 +11,7 @@ import click
 from lila_app.cli import first_start, options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened
-from lila_app.cli.output import answer, document, table
+from lila_app.cli.output import answer, document, note, table
 from lila_app.errors import GatewayError, NotFoundError
 from lila_app.views import ModelInfo, Stage
 
@@ -79,6 +79,8 @@ def default(name: str | None, as_json: bool) -> None:
     with opened() as lila:
         if name is not None:
             lila.models.set_default(name)
+            if doubt := lila.models.doubt(name):
+                note(doubt)
         chosen = _default(lila)
     if as_json:
         document(model=chosen)
@@ -90,9 +92,12 @@ def default(name: str | None, as_json: bool) -> None:
 @click.argument("name", required=False)
 @options.as_json
 def test(name: str | None, as_json: bool) -> None:
-    """Talk to a model stage by stage and say where it fails."""
+    """Talk to a model stage by stage and say where it fails; three short calls."""
     with opened() as lila:
-        stages = asyncio.run(_stages(lila, _named(lila, name), show=not as_json))
+        tried = _named(lila, name)
+        if notice := lila.models.test_notice(tried):
+            note(f"{tried}: {notice}")
+        stages = asyncio.run(_stages(lila, tried, show=not as_json))
     if as_json:
         document(stages=stages)
     failed = [stage for stage in stages if not stage.ok]

@@ -6,11 +6,17 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lila_app import settings
+from lila_app import moments, settings
 from lila_app.errors import UsageError
+from lila_app.gateway.remote import REMOTES
+from lila_app.keys import KeyInfo
 from lila_app.resources import Resources
 from lila_app.views import ModelInfo, Progress, Stage
+
+if TYPE_CHECKING:
+    from lila_app.gateway.trial import Terms
 
 
 class Models:
@@ -21,7 +27,10 @@ class Models:
         self._folder = resources.home.models_dir
 
     def list(self) -> tuple[ModelInfo, ...]:
-        """The embedded ones, and what servers on this machine serve right now (asks loopback)."""
+        """The embedded ones, what servers on this machine serve right now, remote providers.
+
+        Asks loopback and, for where a key comes from, the keyring; no remote provider.
+        """
         from lila_app.gateway.catalogue import catalogue
         from lila_app.gateway.discover import discover, places
 
@@ -31,7 +40,8 @@ class Models:
             self._folder,
             found,
             default=roster.default,
-            configured=roster.settings.providers,
+            configured=[name for name in roster.settings.providers if name not in REMOTES],
+            keyed={name: _origin(roster.keys.info(name)) for name in REMOTES},
         )
 
     def fetch_notice(self) -> str | None:
@@ -70,9 +80,53 @@ class Models:
         settings.set_value(resources.home, "model", name)
         resources.roster.use(settings.load(resources.home))
 
+    def doubt(self, name: str) -> str | None:
+        """Why a remote model's name may be misspelt; nothing is asked."""
+        resources = self._resources
+        if name.partition("/")[0] not in REMOTES:
+            return None
+        if resources.prices.rates(name, resources.clock()) is not None:
+            return None
+        return f"the price data knows no {name}; `lila models test {name}` says if it is there"
+
     async def test(self, name: str) -> AsyncGenerator[Stage, None]:
-        """Try a model stage by stage: reach, stream, schema, cache on the second call."""
+        """Try a model stage by stage: reach, auth, stream, schema, cache on call 2, cost."""
         from lila_app.gateway.trial import trial
 
-        async for stage in trial(self._resources.roster.provider(name)):
+        provider = await asyncio.to_thread(self._resources.roster.provider, name)
+        terms = await asyncio.to_thread(self._terms, name)
+        async for stage in trial(provider, terms):
             yield stage
+
+    def test_notice(self, name: str) -> str | None:
+        """What trying a model will cost about; None where it costs nothing."""
+        terms = self._terms(name)
+        if not terms.remote:
+            return None
+        cost = terms.cost(terms.usage)
+        dollars = f"about ${cost.usd:.4f}" if cost.usd is not None else "what is not known"
+        tokens = terms.usage.total or 0
+        return f"three calls with {tokens:,} prompt tokens together, which cost {dollars}"
+
+    def _terms(self, name: str) -> Terms:
+        """What is known of a model before it is tried. Raises LilaError."""
+        from lila_app.gateway.contract import CacheContract
+        from lila_app.gateway.routing import contract_of
+        from lila_app.gateway.trial import Terms
+
+        resources, provider = self._resources, name.partition("/")[0]
+        own = resources.prices.own(provider)
+        roster = resources.roster
+        key = roster.keys.find(provider) if provider in roster.keys.providers else None
+        return Terms(
+            key=f"{key.shown} from {key.origin}" if key is not None else "",
+            remote=not own,
+            contract=contract_of(name) if provider in REMOTES else CacheContract("prefix"),
+            cost=lambda usage: resources.prices.cost(name, usage, resources.clock()),
+            record=resources.ledger.attempted,
+            now=lambda: moments.stored(resources.clock()),
+        )
+
+
+def _origin(info: KeyInfo) -> str:
+    return f"{info.source} ({info.where})" if info.source else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lila_app.gateway.discover import Found
+from lila_app.gateway.remote import REMOTES, Remote
 from lila_app.gateway.weights import DEFAULT, SMOLLM2, Weights, installed
 from lila_app.views import ModelInfo
 
@@ -24,12 +25,15 @@ def catalogue(
     *,
     default: str = DEFAULT,
     configured: Iterable[str] = (),
+    keyed: Mapping[str, str] | None = None,
 ) -> tuple[ModelInfo, ...]:
     """The embedded default, adopted files, what running servers offer, and the chosen one.
 
-    `found` is what `discover` saw; `configured` are providers named in settings. `default` is
-    listed even if nothing offers it just now, with `installed` False.
+    `found` is what `discover` saw; `configured` are servers named in settings; `keyed` are remote
+    providers with where their key comes from ("" without one). `default` is listed even if nothing
+    offers it just now, with `installed` False.
     """
+    keyed = keyed or {}
     here = {weights.name: weights for weights in installed(models_dir)}
     listed = [_default(default, DEFAULT in here)]
     listed += [_adopted(weights, default) for name, weights in here.items() if name != DEFAULT]
@@ -37,8 +41,9 @@ def catalogue(
         listed += [_served(server, model, default) for model in server.models]
     names = {known.name for known in listed}
     listed += [_configured(name) for name in configured]
+    listed += [_remote(REMOTES[name], origin) for name, origin in keyed.items()]
     if default not in names:
-        listed.append(_absent(default))
+        listed.append(_chosen(default, keyed))
     return tuple(listed)
 
 
@@ -67,8 +72,23 @@ def _configured(provider: str) -> ModelInfo:
     return ModelInfo(f"{provider}/…", provider, False, False, note)
 
 
-def _absent(default: str) -> ModelInfo:
+def _remote(remote: Remote, origin: str) -> ModelInfo:
+    as_in = f"as in {remote.example}"
+    note = f"{remote.title}'s models over the network, {as_in}; the key is in the {origin}"
+    if not origin:
+        note = f"{remote.title}'s models, {as_in}, once `lila keys set {remote.family}` has a key"
+    return ModelInfo(f"{remote.family}/…", remote.family, bool(origin), False, note)
+
+
+def _chosen(default: str, keyed: Mapping[str, str]) -> ModelInfo:
+    """The chosen model, which nothing on this machine offers just now."""
     provider = default.partition("/")[0]
+    if provider in keyed:
+        if keyed[provider]:
+            note = f"chosen to answer, over the network; the key is in the {keyed[provider]}"
+            return ModelInfo(default, provider, True, True, note)
+        note = f"chosen to answer, but there is no key: `lila keys set {provider}`"
+        return ModelInfo(default, provider, False, True, note)
     note = "chosen to answer; its server is not running here, or not on this machine"
     if provider == "embedded":
         note = "chosen to answer, but its file is gone: `lila models adopt FILE`"

@@ -125,6 +125,11 @@ def _remote(name: str, routes: Routes) -> Provider:
         case "gemini":
             from lila_app.gateway.gemini.provider import GeminiProvider
 
+            if routes.ledger is None:
+                raise ConfigError(
+                    f"{name} may keep caches at its provider, and nothing here would remember them",
+                    hint="open LILA with a store",
+                )
             return GeminiProvider(name, access, limits, contract, routes.ledger, routes.now)
 
 

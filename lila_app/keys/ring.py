@@ -62,7 +62,7 @@ class Ring:
         """Keep a key; read back, because a backend may accept everything and keep nothing."""
 
         def keep(ring: KeyringBackend) -> bool:
-            ring.set_password(self._service, provider, key)
+            ring.set_password(self._service, provider, key)  # pyright: ignore[reportUnknownMemberType]
             return ring.get_password(self._service, provider) == key
 
         if not self._ask(keep, self._write_seconds):

@@ -34,7 +34,7 @@ def local(server: ChatServer) -> OpenAICompatibleProvider:
 
 async def test_the_embedded_model_passes_every_stage(embedded: EmbeddedProvider) -> None:
     found = await stages(embedded)
-    assert list(found) == ["reach", "stream", "schema", "cache on call 2"]
+    assert list(found) == ["reach", "auth", "stream", "schema", "cache on call 2", "cost"]
     assert [stage for stage in found.values() if not stage.ok] == []
     assert "read from the cache" in found["cache on call 2"].detail
 
@@ -81,7 +81,7 @@ async def test_a_cache_that_is_not_reported_is_unknown_and_one_that_misses_fails
 
     answer(None)
     unknown = (await stages(local(server)))["cache on call 2"]
-    assert unknown.ok and "unknown is not zero" in unknown.detail
+    assert unknown.ok and "not reported" in unknown.detail
     answer(0)
     assert not (await stages(local(server)))["cache on call 2"].ok
 
@@ -89,9 +89,8 @@ async def test_a_cache_that_is_not_reported_is_unknown_and_one_that_misses_fails
 async def test_a_reply_that_breaks_off_is_the_stream_stage() -> None:
     provider = ScriptedProvider(
         Scripted(("one",), error=UnavailableError("gone", hint="come back")),
-        '{"colour": "green"}',
         "a",
-        "b",
+        '{"colour": "green"}',
     )
     found = await stages(provider)
     assert found["reach"].ok
