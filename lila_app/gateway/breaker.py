@@ -165,6 +165,10 @@ class Breakers:
             key, lambda state: admit(state, self._now(), self._rules)
         )
 
+    def is_open(self, key: str) -> bool:
+        """Whether no call would pass now; takes no probe."""
+        return self._ledger.breaker(key).until > self._now()
+
     def succeeded(self, key: str) -> None:
         """A call ended well: closed, whatever it was."""
         if self._ledger.breaker(key) != CLOSED:

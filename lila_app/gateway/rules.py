@@ -85,7 +85,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[int, int]]] = {
 def calling_rules(found: Mapping[str, Mapping[str, int]]) -> CallingRules:
     """The rules from whole numbers, one mapping for each table of `NUMBERS`."""
     calling, local = found["calling"], found["calling.local"]
-    slots = {slot: found[f"calling.{slot}"] for slot in SLOTS}
+    slots: dict[Slot, Mapping[str, int]] = {slot: found[f"calling.{slot}"] for slot in SLOTS}
     return CallingRules(
         attempts=calling["attempts"],
         backoff=calling["backoff_ms"] / 1_000,
