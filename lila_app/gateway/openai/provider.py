@@ -100,7 +100,7 @@ class OpenAIProvider:
                 stream = await client.responses.create(**asked)
                 yield stream
             except (openai.OpenAIError, httpx2.TransportError, ValueError) as error:
-                raise self._explainer.explained(error) from error
+                raise self._explainer.explained(error) from None  # the SDK's may quote the key
             finally:
                 if stream is not None:
                     await stream.close()
