@@ -2,11 +2,12 @@
 
 What goes with a memory: its row, index entries and vectors; payload and salt in the event log;
 other memories that say the same, word for word; goals, notes, titles and turns of the person that
-say the whole of it; replies made with it in view that repeat a telling part (see `traces`), and so
-on for replies made with those in view; the sentences of summaries that tell it; the inputs and
-plain hashes of every context record that held any of this. What other things say of their own
-accord (another memory, a document) stays and is named in the report. Then the file is rewritten,
-so that no old page, free page or log frame keeps a copy.
+say the whole of it; what tools returned of it, and calls that tell it; replies made with it in view
+that repeat a telling part (see `traces`), and so on for replies made with those in view; the
+sentences of summaries that tell it; the inputs and plain hashes of every context record that held
+any of this. What other things say of their own accord (another memory, a document) stays and is
+named in the report. Then the file is rewritten, so that no old page, free page or log frame keeps a
+copy.
 
 Backups are files of their own: they are named, not touched.
 """
@@ -155,6 +156,7 @@ def _document(sweep: Sweep, id: str) -> None:
         if records.holding(connection, chunk.id, included_only=True):
             telling = traces.of(chunk.text, (), lambda _: True, length=CHUNK_RUN)
             _follow(sweep, telling, [chunk.id])
+            sweep.tool_calls(telling, _made_with(connection, chunk.id))
 
 
 def _session(sweep: Sweep, id: str) -> None:
@@ -184,6 +186,8 @@ def _spread(sweep: Sweep, telling: Traces, told: Sequence[str]) -> None:
             sweep.words_of(id)
     _follow(sweep, telling, [*sweep.erased, *sweep.turns])
     sweep.summaries(telling)
+    made_with = {turn for id in sweep.erased for turn in _made_with(connection, id)}
+    sweep.tool_calls(telling, made_with, everywhere=True)
 
 
 def _follow(sweep: Sweep, telling: Traces, ids: Sequence[str]) -> None:

@@ -41,18 +41,22 @@ def save(
     policy: str,
     generation: int,
     turn_id: str | None = None,
+    shown: Iterable[str] = (),
 ) -> str:
     """Store a record under the id in its meta, the allocated one; returns that id.
 
     `policy` is the snapshot whose hash the record names. `generation` is the erasure generation
     read before the candidates were gathered: if something that is in them was forgotten since,
-    only what is left of the record is stored. `turn_id` is the turn it answers.
+    only what is left of the record is stored. `turn_id` is the turn it answers. `shown` are items
+    that tools of the turn returned: they are in the prompt as much as any other.
     """
     meta = cast("Mapping[str, str | None]", record["meta"])
     record_id = number(str(meta["record_id"]), "c")
-    items = item_ids(record)
+    items = item_ids(record) | dict.fromkeys(shown, True)
     with writing(source) as connection:
-        gone = erasure.generation(connection) != generation and _gone(connection, record, turn_id)
+        gone = erasure.generation(connection) != generation and _gone(
+            connection, record, items, turn_id
+        )
         connection.execute(
             "insert into records (id, parent_id, session_id, turn_id, at, policy_hash, body, "
             "inputs, erased) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -224,7 +228,10 @@ def newest(connection: Connection) -> int:
 
 def containing(connection: Connection, texts: Iterable[str], *, newer_than: int = 0) -> list[int]:
     """Records in which one of these texts stands, word for word; for this room only."""
-    needles = [json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts if text]
+    said = [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts if text]
+    # In the arguments of a tool it stands as JSON within JSON.
+    inner = [json.dumps(text, ensure_ascii=False)[1:-1] for text in said]
+    needles = [text.encode() for text in dict.fromkeys([*said, *inner])]
     if not needles:
         return []
 
@@ -252,11 +259,11 @@ def containing(connection: Connection, texts: Iterable[str], *, newer_than: int 
     return found
 
 
-def _gone(connection: Connection, record: Json, turn_id: str | None) -> bool:
+def _gone(connection: Connection, record: Json, items: Iterable[str], turn_id: str | None) -> bool:
     """Whether an item of the record is no longer what it was when it was gathered."""
     layers = cast("list[dict[str, Any]]", record["layers"])
     digests = {str(item["id"]): str(item["hash"]) for la in layers for item in la["items"]}
-    for id in item_ids(record):
+    for id in items:
         current = _digest(connection, id)
         if current is None or digests.get(id, current) != current:
             return True

@@ -6,9 +6,9 @@ what it follows from.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
-from lila_app.storage import contents, erasure, events, records, relations, traces, vectors
+from lila_app.storage import calls, contents, erasure, events, records, relations, traces, vectors
 from lila_app.storage.driver import Connection
 from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
@@ -87,7 +87,7 @@ class Sweep:
         """Erase whole turns, rows and all: (row number, words, reply)."""
         vectors.delete_rows(self.connection, "turns", [row for row, _, _ in rows])
         for row, user, reply in rows:
-            self._payloads(f"t{row}", ("turn_began", "turn_finished", "turn_heard"))
+            self._payloads(f"t{row}", ("turn_began", "turn_finished", "turn_heard", *calls.KINDS))
             self.connection.execute("delete from turns where id = ?", (row,))
             self.turns[f"t{row}"] = None
             self.texts += [text for text in (user, reply or "") if len(text) >= LONG_TEXT]
@@ -145,6 +145,22 @@ class Sweep:
         self._turn(id, row[1], "reply", ("turn_finished", "turn_heard"))
         self.texts.append(row[0])
 
+    def tool_calls(
+        self, traces_: Traces, made_with: Iterable[str], *, everywhere: bool = False
+    ) -> None:
+        """Erase calls of tools and their returns that tell it.
+
+        `made_with` are turns that had it in view: there a telling part is enough, and in turns
+        that lost words of their own. `everywhere` looks for the whole of it in all others too.
+        """
+        near = {*made_with, *self.turns}
+        for sequence, turn, said in calls.texts(
+            self.connection, None if everywhere else sorted(near)
+        ):
+            told = traces_.any_in if turn in near else traces_.whole_in
+            if any(told(text) for text in said):
+                self._sequences.append(sequence)
+
     def state(self, traces_: Traces) -> None:
         """Erase goals, notes and titles that say the whole of it."""
         for session, title in self.connection.execute("select id, title from sessions").fetchall():
@@ -184,7 +200,11 @@ class Sweep:
         return [f"c{row}" for row in records.erase(self.connection, self.suspects)]
 
     def finish(self) -> None:
-        """Erase the payloads, log what prefixes changed, move the generation that guards work."""
+        """Erase the payloads, log what prefixes changed, move the generation that guards work.
+
+        Whatever a tool showed of what is gone goes too.
+        """
+        self._sequences += calls.showing(self.connection, [*self.erased, *self.turns])
         events.erase(self.connection, self._sequences, at=self.at)
         affected = sorted(self._with_forks(self.sessions))
         for session in [None] if self.everywhere else [f"s{row}" for row in affected]:

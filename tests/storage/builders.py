@@ -61,6 +61,7 @@ def save(
     at: str = AT,
     generation: int | None = None,
     filling: str = "",
+    shown: Sequence[str] = (),
 ) -> str:
     record_id = records.next_id(store)
     return records.save(
@@ -74,6 +75,7 @@ def save(
         policy=POLICY,
         generation=erasure.generation(store) if generation is None else generation,
         turn_id=turn.id if turn else None,
+        shown=shown,
     )
 
 
