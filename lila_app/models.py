@@ -7,9 +7,11 @@ import os
 import threading
 from collections.abc import Mapping
 
+from lila_app import policies
 from lila_app.context import ModelLimits
 from lila_app.errors import MissingKeyError, MissingWeightsError
 from lila_app.gateway.access import Access
+from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.openai_compatible import Endpoint
 from lila_app.gateway.port import Provider
@@ -18,7 +20,6 @@ from lila_app.gateway.routing import OwnLimits, Routes, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
 from lila_app.keys import Keys
 from lila_app.paths import Home
-from lila_app.policies import sources
 from lila_app.settings import Settings
 
 
@@ -55,7 +56,7 @@ class Roster:
     @property
     def table(self) -> GatewayTable:
         """The gateway's policy table, as it is on disk now."""
-        return parse_gateway(sources(self._home, "gateway"))
+        return parse_gateway(policies.sources(self._home, "gateway"))
 
     @property
     def default(self) -> str:
@@ -112,7 +113,12 @@ class Roster:
             },
             {asked: self.access(asked)} if asked in REMOTES else {},
             self._ledger,
+            self.contract,
         )
+
+    def contract(self, name: str) -> CacheContract:
+        """What a model's provider promises of its cache, as the table says."""
+        return policies.caching(self._home).contract(name)
 
     def access(self, provider: str) -> Access:
         """How a remote provider is reached. Raises `MissingKeyError` and `ConfigError`."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from lila_app.boundaries import tool_names
 from lila_app.context import Policy, Source, parse_policy
+from lila_app.gateway.caching import Caching
+from lila_app.gateway.caching_table import parse_caching
 from lila_app.paths import Home, read_text, shipped
 
 TABLES = ("allocation", "blocks")
@@ -52,6 +54,17 @@ def _parsed(
     """The policy these texts declare; the same texts are parsed once, not on every turn (6 ms)."""
     named = {prompt.name: prompt.text for prompt in prompts}
     return parse_policy(allocation, blocks, named, tools)
+
+
+def caching(home: Home) -> Caching:
+    """The table of cache contracts in force. Raises PolicyError."""
+    return _cached(tuple(sources(home, "caching")))
+
+
+@lru_cache(maxsize=4)
+def _cached(sources: Sequence[Source]) -> Caching:
+    """The same texts are parsed once: a call asks for its model's contract (3 ms)."""
+    return parse_caching(sources)
 
 
 def code_version(version: str) -> str:

@@ -110,8 +110,6 @@ class Models:
 
     def _terms(self, name: str) -> Terms:
         """What is known of a model before it is tried. Raises LilaError."""
-        from lila_app.gateway.contract import CacheContract
-        from lila_app.gateway.routing import contract_of
         from lila_app.gateway.trial import Terms
 
         resources, provider = self._resources, name.partition("/")[0]
@@ -121,7 +119,7 @@ class Models:
         return Terms(
             key=f"{key.shown} from {key.origin}" if key is not None else "",
             remote=not own,
-            contract=contract_of(name) if provider in REMOTES else CacheContract("prefix"),
+            contract=self._resources.roster.contract(name),
             cost=lambda usage: resources.prices.cost(name, usage, resources.clock()),
             record=resources.ledger.attempted,
             now=lambda: moments.stored(resources.clock()),

@@ -11,7 +11,7 @@ from pathlib import Path
 from lila_app.context.items import ModelLimits
 from lila_app.errors import ConfigError, MissingKeyError
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract, Kind
+from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import Provider
@@ -45,7 +45,7 @@ class Routes:
     `endpoints` are servers by the name they go by in model names, laid over `WELL_KNOWN`.
     `access` is how remote providers are reached, by their name; without a key they are not.
     `limits` are by whole model name. `ledger` is needed by providers that keep caches of their own
-    at the other end.
+    at the other end; `contract` says what a model's provider promises of its cache.
     """
 
     table: GatewayTable
@@ -53,6 +53,7 @@ class Routes:
     limits: Mapping[str, OwnLimits] = field(default_factory=dict[str, OwnLimits])
     access: Mapping[str, Access] = field(default_factory=dict[str, Access])
     ledger: Ledger | None = None
+    contract: Callable[[str], CacheContract] = lambda _: CacheContract("none")
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -97,22 +98,12 @@ def limits_of(name: str, routes: Routes) -> ModelLimits:
     )
 
 
-def contract_of(name: str) -> CacheContract:
-    """What a remote model's provider promises of its cache, by the provider alone."""
-    kinds: Mapping[str, Kind] = {
-        "anthropic": "anthropic",
-        "openai": "breakpoints",
-        "gemini": "contents",
-    }
-    return CacheContract(kinds.get(name.partition("/")[0], "none"), minimum=1_024)
-
-
 def _remote(name: str, routes: Routes) -> Provider:
     family = REMOTES[name.partition("/")[0]].family
     access = routes.access.get(family, Access())
     if not access.api_key:
         raise MissingKeyError(f"there is no key for {family}", hint=f"`lila keys set {family}`")
-    limits, contract = limits_of(name, routes), contract_of(name)
+    limits, contract = limits_of(name, routes), routes.contract(name)
     match family:
         case "anthropic":
             from lila_app.gateway.anthropic.provider import AnthropicProvider
