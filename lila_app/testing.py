@@ -21,6 +21,7 @@ from lila_app.gateway.port import (
     Carried,
     Finished,
     ProviderEvent,
+    Receipt,
     Request,
     TextDelta,
     ThinkingDelta,
@@ -40,8 +41,9 @@ class Scripted:
 
     `pieces` are streamed one by one, `delay` seconds apart, after `thinking`. With `error` it is
     raised after them instead of ending; with `whole` False the stream just stops, as a dropped
-    connection does. `usage` None lets the provider count for itself. With `calls` it asks for tools
-    after the pieces, and ends with "tools"; `carried` is what it wants back unchanged.
+    connection does, and with `hangs` nothing ever comes after the pieces. `usage` None lets the
+    provider count for itself. With `calls` it asks for tools after the pieces, and ends with
+    "tools"; `carried` is what it wants back unchanged.
     """
 
     pieces: tuple[str, ...]
@@ -53,6 +55,8 @@ class Scripted:
     ended: Literal["stop", "length", "tools"] = "stop"
     calls: tuple[Call, ...] = ()
     carried: tuple[Carried, ...] = ()
+    receipt: Receipt | None = None
+    hangs: bool = False
 
 
 class ScriptedProvider:
@@ -112,15 +116,19 @@ class ScriptedProvider:
             for piece in reply.pieces:
                 await asyncio.sleep(reply.delay)
                 yield TextDelta(piece)
+            if reply.hangs:
+                await asyncio.Event().wait()
         except (GeneratorExit, asyncio.CancelledError):
             self.stopped += 1
             raise
+        for asked_back in (*reply.calls, *reply.carried):
+            yield asked_back
+        if reply.receipt is not None:
+            yield reply.receipt
         if reply.error is not None:
             raise reply.error
         if not reply.whole:
             raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
-        for asked_back in (*reply.calls, *reply.carried):
-            yield asked_back
         output = self._count("".join(reply.pieces))
         yield reply.usage or Usage(total=total, read=read, output=output)
         yield Finished("tools" if reply.calls else reply.ended)

@@ -129,15 +129,15 @@ class Attempts:
 
     def _fits(self) -> None:
         """Refuse what is larger than the model takes, before it is sent."""
-        request, limits = self._errand.request, self._provider.limits()
+        request, limits, name = self._errand.request, self._provider.limits(), self._provider.name
         room = (limits.window - request.max_tokens) * 10_000 // limits.token_ratio
         if not request.steps:  # what tools returned is beside the budget
             room = min(room, limits.context_budget)
         if request.tokens > room:
             raise ContextTooLarge(
-                f"{self._provider.name} takes {room:,} tokens and the prompt has {request.tokens:,}",
+                f"{name} takes {room:,} tokens and the prompt has {request.tokens:,}",
                 hint="lower the budget, or choose a model with a larger window",
-                model=self._provider.name,
+                model=name,
             )
 
     def _prepared(self) -> tuple[Request, str]:

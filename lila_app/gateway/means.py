@@ -28,9 +28,9 @@ class About:
     contract: CacheContract = field(default_factory=lambda: CacheContract("none"))
 
 
-Choose = Callable[[CacheContract, Sequence[Sequence[float]]], tuple[Ttl, ...]]
-"""From a contract and the measured gaps at each breakpoint to the lifetimes; () leaves them to the
-adapter."""
+Choose = Callable[[CacheContract, Sequence[Sequence[float]]], tuple[Ttl | None, ...]]
+"""From a contract and the measured gaps at each breakpoint to the lifetimes, None for one that is
+not worth marking; () leaves them to the adapter."""
 
 
 def nothing_known(name: str) -> About:
@@ -39,7 +39,7 @@ def nothing_known(name: str) -> About:
     return About()
 
 
-def unchosen(contract: CacheContract, gaps: Sequence[Sequence[float]]) -> tuple[Ttl, ...]:
+def unchosen(contract: CacheContract, gaps: Sequence[Sequence[float]]) -> tuple[Ttl | None, ...]:
     """No lifetimes."""
     del contract, gaps
     return ()
