@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.contracts.counted import Counted
+from tests.contracts.counted import Counted, IdealClient, Unit
 
 LOOKBACK = 20
 MOST_MARKS = 4
@@ -94,7 +94,9 @@ class PromptCache:
     clock: Callable[[], datetime]
     minimum: int = 512
     entries: dict[str, tuple[datetime, str]] = field(default_factory=dict)
-    seen: dict[str, datetime] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ideal = IdealClient(self.minimum, LIFETIMES["1h"])
 
     def use(self, prompt: Prompt) -> Use:
         """What this prompt reads and would write; nothing is changed."""
@@ -118,7 +120,10 @@ class PromptCache:
         for at in use.writes:
             ttl = prompt.blocks[at].ttl or "5m"
             self.entries[prompt.hashes[at]] = (self.clock() + LIFETIMES[ttl], ttl)
-        ideal_read, ideal_written = self._ideal(prompt)
+        key = _digest(prompt.credential, prompt.model, prompt.settings)
+        units = [Unit(b.content, b.tokens, b.section == "messages") for b in prompt.blocks]
+        cached = max(prompt.marks(), default=-1) + 1
+        ideal_read, ideal_written = self.ideal.sends(key, units, cached, self.clock())
         return Counted(
             total=prompt.total,
             read=use.read,
@@ -141,25 +146,6 @@ class PromptCache:
         if self._alive(digest):
             _, ttl = self.entries[digest]
             self.entries[digest] = (self.clock() + LIFETIMES[ttl], ttl)
-
-    def _ideal(self, prompt: Prompt) -> tuple[int, int]:
-        """Tokens the ideal client reads and writes; the blocks of this prompt are seen from now.
-
-        A marked prefix below the minimum could not be cached by anybody.
-        """
-        now = self.clock()
-        last = max(prompt.marks(), default=-1)
-        enough = prompt.tokens(last) >= self.minimum
-        repeated = new = 0
-        for at, block in enumerate(prompt.blocks):
-            name = _digest(prompt.credential, prompt.model, prompt.settings, block.content)
-            if name in self.seen and now - self.seen[name] <= LIFETIMES["1h"]:
-                repeated += block.tokens
-            elif at <= last and enough:
-                new += block.tokens
-            if enough or (at > last and prompt.total >= self.minimum):
-                self.seen[name] = now
-        return (repeated if repeated >= self.minimum else 0), new
 
 
 def prompt_of(body: Json, credential: str, count: Callable[[str], int]) -> Prompt:

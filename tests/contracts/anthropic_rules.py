@@ -78,7 +78,7 @@ def _signatures(body: dict[str, Any], signed: Mapping[str, str]) -> str | None:
     for message in body["messages"]:
         for block in _listed(message["content"]):
             if block.get("type") in ("thinking", "redacted_thinking"):
-                said = block.get("signature") or block.get("data")
+                said = block.get("signature", block.get("data", ""))
                 words = block.get("thinking")
                 genuine = words is None or said == f"signed:{words}"
                 if signed.get(said) != body["model"] or not genuine:

@@ -102,6 +102,11 @@ class AnthropicServer(Server):
         """What was asked, oldest first."""
         return [exchange.body for exchange in self.seen]
 
+    def say(self, text: str) -> None:
+        """Reply so to the next request."""
+        half = len(text) // 2
+        self.script.append(Reply((text[:half], text[half:])))
+
     def answer(self, exchange: Exchange) -> None:
         if (exchange.method, exchange.path) != ("POST", "/v1/messages"):
             return self.refuse(exchange, 404, "there is nothing here")

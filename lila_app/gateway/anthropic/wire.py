@@ -116,7 +116,7 @@ def _laid(request: Request, name: str) -> _Layout:
         if piece.content.strip():  # the API refuses blocks without a visible character
             last = _placed(layout, piece)
         if piece.breakpoint:
-            ttl = next(ttls, "short")
+            ttl: Ttl | None = next(ttls, "short")
             if last is not None and not (layout.ends and layout.ends[-1][0] is last):
                 layout.ends.append((last, ttl))
     for step in request.steps:
@@ -183,8 +183,9 @@ def _step(step: Step, name: str) -> Iterator[_Part]:
     content = _own_content(step, name)
     ids = [call_id(result.call, at) for at, result in enumerate(step.results)]
     if content is None:
-        content = [{"type": "text", "text": _clean(step.text)}] if step.text.strip() else []
-        content += [_tool_use(result, id) for result, id in zip(step.results, ids, strict=True)]
+        content = [_tool_use(result, id) for result, id in zip(step.results, ids, strict=True)]
+        if step.text.strip():
+            content.insert(0, {"type": "text", "text": _clean(step.text)})
     for block in content:
         yield _Part("assistant", block)
     for result, id in zip(step.results, ids, strict=True):

@@ -1,0 +1,69 @@
+"""Fifty turns through the real assembler and the real SDK: what the prompt cache gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lila_app.context.items import ModelLimits
+from lila_app.gateway.access import Access
+from lila_app.gateway.anthropic.provider import AnthropicProvider
+from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.port import Provider
+from lila_app.paths import Home
+from lila_app.testing import FakeClock
+from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
+from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
+
+NAME = "anthropic/claude-sonnet-5-5"
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock("2026-11-30T08:00:00+00:00")
+
+
+@pytest.fixture
+def server(clock: FakeClock) -> Iterator[AnthropicServer]:
+    with anthropic_server(clock, minimum=512) as running:
+        yield running
+
+
+def factory(server: AnthropicServer) -> Callable[[Home], Provider]:
+    access = Access(server.origin, "sk-story")
+    limits = ModelLimits(window=200_000, context_budget=100_000)
+    contract = CacheContract("anthropic", minimum=512)
+    return lambda _: AnthropicProvider(NAME, access, limits, contract)
+
+
+def test_fifty_turns_read_what_an_ideal_client_reads_and_write_little_more(
+    home: Path, server: AnthropicServer, clock: FakeClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tell(home, server, factory(server), clock)
+    with capsys.disabled():
+        print(f"\n{HEADING}\n{told.row(NAME)}")
+    assert told.sum.calls == TURNS
+    assert told.sum.ideal_read > 0.7 * told.sum.total, "the chat is long enough to matter"
+    assert told.sum.read_share >= 0.95
+    assert told.sum.write_ratio <= 1.1
+    # A cut is the one thing that leaves nothing to append to, and there are few.
+    unread = [call for call in told.calls[3:] if call.read < 0.5 * call.total]
+    assert len(unread) == told.cuts <= 5
+
+
+def test_the_person_is_told_what_the_server_counted(
+    home: Path, server: AnthropicServer, clock: FakeClock
+) -> None:
+    told = tell(home, server, factory(server), clock, turns=6)
+    said = [(usage.total, usage.read, usage.written) for usage in told.usages]
+    assert said == [(call.total, call.read, call.written) for call in told.calls]
+
+
+def test_with_a_clock_above_everything_nothing_is_read(
+    home: Path, server: AnthropicServer, clock: FakeClock
+) -> None:
+    told = tell(home, server, factory(server), clock, turns=12, blocks=clock_in_l1())
+    assert told.sum.ideal_read > 0
+    assert told.sum.read == 0
