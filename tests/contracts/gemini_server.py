@@ -213,8 +213,9 @@ class GeminiServer(Server):
             case "GET", str():
                 exchange.json(200, self.caches.find(key, f"cachedContents/{cache}").wire())
             case "PATCH", str():
+                life = self._life(_checked(PatchBody, exchange.body))
                 content = self.caches.find(key, f"cachedContents/{cache}")
-                self.caches.extend(content, self._life(_checked(PatchBody, exchange.body)))
+                self.caches.extend(content, life)
                 exchange.json(200, content.wire())
             case "DELETE", str():
                 self.caches.delete(self.caches.find(key, f"cachedContents/{cache}"))

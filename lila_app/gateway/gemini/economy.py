@@ -25,15 +25,17 @@ class Expected:
 
 
 def expected(gaps: Sequence[float], life: float) -> Expected:
-    """What measured gaps between calls with one prefix say, for a cache that lives `life` seconds.
+    """What measured gaps say, for a cache that lives `life` seconds.
 
-    A gap longer than that ends a run of uses (each use extends the life), so the mean run is the
-    number of calls over the number of runs. Between uses a cache is kept for the mean gap, after
-    the last one for its whole life. Without a gap measured, nothing speaks for a second use.
+    There is a gap for each call: the time since one with the same prefix, infinity without one. A
+    gap longer than the life begins a new run of uses (each use extends the life), so the mean run
+    is the number of calls over the number of runs. Between uses a cache is kept for the mean gap,
+    after the last one for its whole life. Where nothing was measured, nothing speaks for a second
+    use.
     """
     within = [gap for gap in gaps if gap <= life]
-    runs = len(gaps) - len(within) + 1
-    uses = (len(gaps) + 1) / runs
+    runs = max(1, len(gaps) - len(within))
+    uses = max(1.0, len(gaps) / runs)
     mean = sum(within) / len(within) if within else 0.0
     return Expected(uses, ((uses - 1) * mean + life) / _HOUR)
 

@@ -23,6 +23,7 @@ from lila_app.errors import (
 )
 from lila_app.gateway.access import Access
 from lila_app.gateway.completions import quote, refusal
+from lila_app.gateway.retry_after import wait_asked
 
 if TYPE_CHECKING:
     from google.genai.errors import APIError
@@ -36,6 +37,7 @@ _NO_MONEY = re.compile(
 """A plain "check your plan and billing details" stands in every 429, also in one for a minute."""
 
 _GONE = re.compile(r"cached? ?content", re.IGNORECASE)
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 _TOO_SMALL = re.compile(r"total_token_count=(\d+), min_total_token_count=(\d+)")
 
 
@@ -152,16 +154,14 @@ def _for_the_day(error: APIError) -> bool:
 
 
 def _retry_after(error: APIError) -> float | None:
-    """Seconds from RetryInfo ("34s", "0.5s"), else from a Retry-After header in seconds."""
+    """Seconds from RetryInfo ("34s", "0.5s"), else from a Retry-After header."""
+    for detail in _details(error):
+        found = _DELAY.fullmatch(str(detail.get("retryDelay", "")))
+        if found is not None:
+            return float(found[1])
     answered: object = getattr(error, "response", None)
     headers: object = getattr(answered, "headers", None)
-    header = cast("Mapping[str, str]", headers).get("retry-after") if headers else None
-    for said in (*(detail.get("retryDelay") for detail in _details(error)), header):
-        try:
-            return max(0.0, float(str(said).removesuffix("s")))
-        except ValueError:
-            continue
-    return None
+    return wait_asked(cast("Mapping[str, str]", headers)) if headers else None
 
 
 def _said(error: APIError) -> str:

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from google.genai.types import GenerateContentResponse
 
 
+class _CacheGone(Exception):
+    """The provider does not have the cache that was named; nothing of a reply has come."""
+
+    def __init__(self, held: Held) -> None:
+        super().__init__(held.content.name)
+        self.held = held
+
+
 class GeminiProvider:
     """One Gemini model; see `port.Provider`. Holds no connection between calls.
 
@@ -64,22 +72,16 @@ class GeminiProvider:
         async with self._connector.connected() as client:
             held = await self._caches.ready(client, request)
             written = held.written if held is not None else None
-            while True:
-                began = False
-                try:
-                    async with aclosing(self._reply(client, request, held, written)) as events:
-                        async for event in events:
-                            began = True
-                            yield event
-                    return
-                except GatewayError as error:
-                    cause = error.__cause__
-                    if began or held is None or cause is None:
-                        raise
-                    if not isinstance(cause, Exception) or not faults.is_gone(cause):
-                        raise
-                    await self._caches.vanished(held)
-                    held = None
+            try:
+                async with aclosing(self._reply(client, request, held, written)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except _CacheGone as gone:
+                await self._caches.vanished(gone.held)
+            async with aclosing(self._reply(client, request, None, written)) as events:
+                async for event in events:
+                    yield event
 
     async def warm(self, request: Request) -> None:
         """Nothing: reading ahead is billed, and the person may not say anything at all."""
@@ -91,7 +93,7 @@ class GeminiProvider:
     async def _reply(
         self, client: Client, request: Request, held: Held | None, written: int | None
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """One attempt at an answer; the SDK's errors become ours, with theirs as the cause."""
+        """One attempt at an answer."""
         reader, began = StreamReader(self._name, len(request.steps)), False
         try:
             async with aclosing(self._chunks(client, request, held)) as chunks:
@@ -114,6 +116,7 @@ class GeminiProvider:
     async def _chunks(
         self, client: Client, request: Request, held: Held | None
     ) -> AsyncGenerator[GenerateContentResponse, None]:
+        began = False
         try:
             opened = await client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
                 model=self._model,
@@ -127,8 +130,12 @@ class GeminiProvider:
             chunks = cast("AsyncGenerator[GenerateContentResponse, None]", opened)
             async with aclosing(chunks):
                 async for chunk in chunks:
+                    began = True
                     yield chunk
         except faults.kinds() as error:
+            if held is not None and not began and faults.is_gone(error):
+                raise _CacheGone(held) from None
+            # Not from theirs: it may quote the key.
             raise faults.explained(
                 error, self._name, self._access, self._connector.address
-            ) from error
+            ) from None
