@@ -199,7 +199,7 @@ async def test_a_schema_is_asked_for_strictly_and_keeps_its_order(server: OpenAI
 async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_came_in(
     server: OpenAIServer,
 ) -> None:
-    turned = Tool(TOOL.name, TOOL.description, dict(sorted(TOOL.parameters.items(), reverse=True)))
+    turned = Tool(TOOL.name, TOOL.description, dict(sorted(TOOL.parameters.items())))
     other = replace(TOOL, name="add_goal")
     await said(provider(server), replace(HI, tools=(TOOL, other)))
     await said(provider(server), replace(HI, tools=(other, turned)))
@@ -306,6 +306,7 @@ async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAISer
     """A server that keeps the connection open after its last event holds nobody up."""
     server.say = lambda body: Said(lingers=True)
     assert (await said(provider(server)))[-1] == Finished("stop")
+    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)  # it was the one to hang up
 
 
 async def test_warming_costs_nothing_unless_it_is_asked_for_with_a_request(
