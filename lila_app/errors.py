@@ -23,6 +23,7 @@ LilaError                    1   anything LILA knows how to explain
 │   │   └── TimedOutError    7   no first word, or no further one, in time
 │   ├── RateLimitedError     7   asked to wait
 │   ├── SpendLimitError      7   the account has no money left, or its spending limit is reached
+│   ├── MonthSpentError      7   the person's own budget for the month is spent
 │   ├── RequestRefusedError  7   the provider called the request wrong
 │   ├── TruncatedReplyError  7   the stream ended without its terminal marker
 │   ├── ContextTooLarge      7   the prompt exceeds the answering model's limits
@@ -193,6 +194,10 @@ class SpendLimitError(GatewayError):
 
     Waiting does not help, only the person or whoever pays.
     """
+
+
+class MonthSpentError(GatewayError):
+    """The person's own budget for the month is spent, and no model that costs nothing is there."""
 
 
 class RequestRefusedError(GatewayError):

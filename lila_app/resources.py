@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lila_app import policies
 from lila_app.accounts import StoreLedger
+from lila_app.budget import Budget
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.gateway.addresses import is_loopback
@@ -73,6 +74,7 @@ class Resources:
         self.prices = Prices(self._own)
         self.ledger = StoreLedger(store, self.prices)
         self.roster = Roster(home, settings, provider, keys=keys, ledger=self.ledger)
+        self.budget = Budget(store, lambda: self.roster.settings, self._own, clock)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
         # What the next turn builds on must not queue behind a model that is warming.

@@ -11,6 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from types import UnionType
@@ -94,6 +95,11 @@ class Settings(BaseSettings):
 
     models: dict[str, ModelSettings] = {}
     """Limits by model: `[models."embedded/smollm2-135m"]`."""
+
+    monthly_budget_usd: Annotated[Decimal, Field(gt=0)] | None = None
+    """What models may cost in a calendar month, in US dollars. At 80 % you are told; at 100 % only
+    models on your own machine are asked. Empty is no limit. `lila cost usage` shows what is spent.
+    """
 
     @field_validator("timezone")
     @classmethod
