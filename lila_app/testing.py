@@ -6,6 +6,7 @@ They obey the same contracts as the real ones, so that a test that passes with t
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
@@ -213,7 +214,7 @@ class MemoryLedger:
         return None
 
     def gaps(self, use_case: str, provider: str, model: str, after: str) -> tuple[float, ...]:
-        """Seconds between calls with one prefix up to a breakpoint, newest first."""
+        """Seconds since a call had the same prefix, newest first; infinity for its first."""
         seen: dict[str, datetime] = {}
         gaps: list[float] = []
         for attempt in self.attempts:
@@ -223,8 +224,8 @@ class MemoryLedger:
                 if prefix.after != after:
                     continue
                 at = datetime.fromisoformat(attempt.at)
-                if prefix.sha256 in seen:
-                    gaps.append((at - seen[prefix.sha256]).total_seconds())
+                before = seen.get(prefix.sha256)
+                gaps.append((at - before).total_seconds() if before else math.inf)
                 seen[prefix.sha256] = at
         return tuple(reversed(gaps))[:_MOST_GAPS]
 

@@ -117,6 +117,8 @@ class Exchange:
     def text(self, status: int, text: str, kind: str = "text/html", **headers: str) -> None:
         data = text.encode()
         self.handler.send_response(status)
+        # As it will be closed, so that no client uses it again.
+        self.handler.send_header("connection", "close")
         for name, value in {"content-type": kind, **headers}.items():
             self.handler.send_header(name.replace("_", "-"), value)
         self.handler.send_header("content-length", str(len(data)))
@@ -127,6 +129,7 @@ class Exchange:
         """Begin a stream of server-sent events."""
         self.streaming = True
         self.handler.send_response(200)
+        self.handler.send_header("connection", "close")
         for name, value in headers.items():
             self.handler.send_header(name.replace("_", "-"), value)
         self.handler.send_header("content-type", "text/event-stream")
