@@ -125,6 +125,16 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk of a document; `place` says where it stands, `score` (0..10,000) how well it fits."""
+
+    id: str
+    place: str
+    text: str
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentProblem:
     """A file that was left out, and why."""
 

@@ -33,8 +33,12 @@ class Memory:
         pinned: bool = False,
         now: datetime | str | None = None,
         external_ids: Sequence[str] = (),
+        source_turn: str | None = None,
     ) -> MemoryInfo:
-        """Keep a memory: a "fact" is recalled when it fits, a "core" one opens every prompt."""
+        """Keep a memory: a "fact" is recalled when it fits, a "core" one opens every prompt.
+
+        `source_turn` is where it was said; forgetting the memory then takes it from there too.
+        """
         row = memories.add(
             self._store,
             " ".join(usable(text).split()),
@@ -42,9 +46,14 @@ class Memory:
             pinned=pinned,
             at=self._at(now),
             external_ids=external_ids,
+            source_turn=source_turn,
         )
         self._resources.learn()
         return convert.memory(row)
+
+    def show(self, id: str) -> MemoryInfo:
+        """One memory. Raises NotFoundError."""
+        return convert.memory(memories.get(self._store, id))
 
     def list(self, kind: str | None = None, limit: int | None = None) -> tuple[MemoryInfo, ...]:
         """Memories by id, the newest `limit` of them."""

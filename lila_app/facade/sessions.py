@@ -38,6 +38,10 @@ class Sessions:
             convert.session(row), tuple(convert.turn(t) for t in turns.window(self._store, id))
         )
 
+    def turn(self, id: str) -> TurnInfo:
+        """One turn, of whatever session. Raises NotFoundError."""
+        return convert.turn(turns.get(self._store, id))
+
     def create(
         self, title: str = "", *, use_case: str = "chat", now: datetime | str | None = None
     ) -> SessionInfo:

@@ -24,7 +24,7 @@ from lila_app.gateway.frozen import frozen, toggled
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.means import Deadline, Means
 from lila_app.gateway.network import Network
-from lila_app.gateway.port import Provider, ProviderEvent, Request
+from lila_app.gateway.port import Provider, ProviderEvent, Request, own
 from lila_app.gateway.reading import Reading
 
 _MARGIN = 0.1
@@ -133,6 +133,12 @@ class Attempts:
         room = (limits.window - request.max_tokens) * 10_000 // limits.token_ratio
         if not request.steps:  # what tools returned is beside the budget
             room = min(room, limits.context_budget)
+        if request.tools and not limits.tools:
+            raise ContextTooLarge(
+                f"{name} cannot call tools, and the prompt offers some",
+                hint="choose a model that can",
+                model=name,
+            )
         if request.tokens > room:
             raise ContextTooLarge(
                 f"{name} takes {room:,} tokens and the prompt has {request.tokens:,}",
@@ -158,7 +164,8 @@ class Attempts:
             gaps = [ledger.gaps(cache.use_case, vendor, model, p.after) for p in cache.prefixes]
             ttls = self._means.choose(contract, gaps)
         previous = last.response_id or None if last is not None else None
-        return replace(request, cache=replace(cache, ttls=ttls, previous=previous)), mark
+        cache = replace(cache, ttls=ttls, previous=previous)
+        return replace(own(request, self._provider.name), cache=cache), mark
 
     def _reading(self, request: Request) -> Reading:
         rules = self._means.rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from lila_app.context.items import ModelLimits
@@ -192,6 +192,15 @@ def merged(messages: Sequence[Message]) -> tuple[Message, ...]:
         else:
             whole.append(Message(piece.role, piece.content))
     return tuple(whole)
+
+
+def own(request: Request, model: str) -> Request:
+    """The request without what other models want back: thinking is shown to nobody else."""
+    steps = tuple(
+        replace(step, carried=tuple(one for one in step.carried if one.model == model))
+        for step in request.steps
+    )
+    return replace(request, steps=steps)
 
 
 class Provider(Protocol):

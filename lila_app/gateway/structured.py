@@ -52,11 +52,13 @@ class Wrong:
 
 
 async def ask(stream: Stream, request: Request, form: Form) -> Json:
-    """The answer to a request under a form.
+    """The answer to a request under a form; it has no part in any session's epoch.
 
     Raises InvalidAnswerError when the second answer is wrong too, and whatever `stream` raises.
     """
-    asked = replace(request, schema=form.schema, tools=())
+    # A schema among a session's calls would be a toggle above its breakpoints.
+    apart = replace(request.cache, session="", epoch=0, previous=None)
+    asked = replace(request, schema=form.schema, tools=(), cache=apart)
     text, problem = await _said(stream, asked)
     found = Wrong(problem) if problem else examine(text, form)
     if isinstance(found, Wrong):

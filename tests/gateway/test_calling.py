@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -42,6 +43,8 @@ from lila_app.gateway.port import (
     ProviderEvent,
     Receipt,
     Request,
+    Result,
+    Step,
     TextDelta,
     ThinkingDelta,
     Tool,
@@ -418,6 +421,27 @@ async def test_a_fallback_that_cannot_take_the_prompt_is_named_before_it_is_aske
     assert text(await enough.ask()) == "Me."
 
 
+async def test_a_fallback_that_cannot_call_tools_is_named_before_it_is_asked() -> None:
+    able = ModelLimits(100_000, 50_000, tools=True)
+    tooled = replace(ASKED, tools=(Tool("notes", "Keeps notes.", {"type": "object"}),))
+    bench = Bench(model("a/one", DOWN, DOWN, limits=able), model("b/two", "Me."))
+    error = await bench.fails(ContextTooLarge, tooled)
+    assert isinstance(error, ContextTooLarge) and error.model == "b/two"
+    assert bench.models[1].requests == []
+
+
+async def test_what_a_model_wants_back_is_shown_to_no_other() -> None:
+    able = ModelLimits(100_000, 50_000, tools=True)
+    first, second = Carried("a/one", "signed by one"), Carried("b/two", "signed by two")
+    call = Call("1", "notes", "{}")
+    step = Step("Let me see.", (Result(call, "found"),), (first, second))
+    bench = Bench(model("a/one", DOWN, DOWN, limits=able), model("b/two", "Me.", limits=able))
+    assert text(await bench.ask(replace(ASKED, steps=(step,)))) == "Me."
+    assert [r.steps[0].carried for r in bench.models[0].requests] == [(first,)] * 2
+    assert [r.steps[0].carried for r in bench.models[1].requests] == [(second,)]
+    assert bench.models[1].requests[0].steps[0].results == step.results
+
+
 async def test_a_model_that_calls_a_prompt_too_large_itself_is_named_too() -> None:
     refuses = Scripted((), error=ContextTooLarge("too large"))
     error = await Bench(model("a/one", refuses)).fails(ContextTooLarge)
@@ -425,7 +449,7 @@ async def test_a_model_that_calls_a_prompt_too_large_itself_is_named_too() -> No
 
 
 async def test_a_tool_that_appears_within_an_epoch_is_refused_and_a_new_epoch_allows_it() -> None:
-    bench = Bench(model("a/one", "1", "2"))
+    bench = Bench(model("a/one", "1", "2", limits=ModelLimits(100_000, 50_000, tools=True)))
     await bench.ask()
     tooled = replace(ASKED, tools=(Tool("notes", "Keeps notes.", {"type": "object"}),))
     error = await bench.fails(FrozenError, tooled)
@@ -496,13 +520,13 @@ async def test_lifetimes_are_chosen_from_measured_gaps_and_the_last_response_is_
     bench.clock.advance(40)
     await bench.ask()
     await_gaps = [(kind, [list(gaps) for gaps in each]) for kind, each in bench.gaps]
-    assert await_gaps == [("anthropic", [[]]), ("anthropic", [[]])]
+    assert await_gaps == [("anthropic", [[]]), ("anthropic", [[math.inf]])]
     assert [r.cache.previous for r in bench.models[0].requests] == [None, "msg_1"]
     assert [r.cache.ttls for r in bench.models[0].requests] == [("short",), ("short",)]
     bench.clock.advance(60)
     bench.models[0].enqueue("3")
     await bench.ask()
-    assert bench.gaps[-1] == ("anthropic", [(40.0,)])
+    assert bench.gaps[-1] == ("anthropic", [(40.0, math.inf)])
 
 
 async def test_what_the_person_stops_is_kept_as_stopped_and_says_nothing_of_health() -> None:
