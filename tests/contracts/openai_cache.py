@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Literal
+
+from tests.contracts.counted import Counted, IdealClient, Unit
 
 Body = Mapping[str, Any]
 
@@ -45,24 +48,16 @@ class Prompt:
     effort: str
     text: bytes
     marks: tuple[Mark, ...]
-    stable: int
-    """Bytes before the last message that is the person's: what an append-only client keeps."""
+    ends: tuple[int, ...]
+    """Where each part ends, the head before the input being the first."""
+    opening: int
+    """Parts before the first turn."""
+    closing: int
+    """Parts before the last message of the person's."""
 
     @property
     def total(self) -> int:
         return tokens(len(self.text))
-
-
-@dataclass(frozen=True)
-class Served:
-    """What one request read and wrote, and what it could have; in tokens."""
-
-    total: int
-    read: int
-    written: int | None
-    written_long: int | None
-    ideal_read: int
-    ideal_written: int
 
 
 def tokens(size: int) -> int:
@@ -85,22 +80,33 @@ def rendered(body: Body) -> Prompt:
     inherited = options.get("ttl", "30m")
     text = "\x1e".join([tools, form, effort]).encode()
     marks: list[Mark] = []
-    stable = last_user = len(text)
+    ends = [len(text)]
+    opening = closing = 0
     items = body["input"]
     for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
-        start = len(text)
-        text += f"\x1e{item.get('role', item.get('type'))}\x1f".encode()
+        who = item.get("role", item.get("type"))
+        opening = len(ends) if who in ("developer", "system") or not opening else opening
+        closing = len(ends) if who == "user" else closing
+        text += f"\x1e{who}\x1f".encode()
         for part, mark in _parts(item):
             text += f"{part}\x1f".encode()
+            ends.append(len(text))
             if mark is not None:
                 marks.append(Mark(len(text), mark.get("ttl", inherited)))
-        if item.get("role") == "user":
-            stable, last_user = start, len(text)
+        latest = len(text) if who in ("user", "function_call_output") else 0
     if options.get("mode", "implicit") == "implicit" and marks_work(body["model"]):
-        explicit = [mark for mark in marks if mark.end != last_user]
-        marks = [*explicit[-(MOST_READ - 1) :], Mark(last_user, inherited)]
+        marks.append(Mark(latest, inherited))
     return Prompt(
-        body["model"], body.get("prompt_cache_key"), tools, form, effort, text, tuple(marks), stable
+        model=body["model"],
+        key=body.get("prompt_cache_key"),
+        tools=tools,
+        form=form,
+        effort=effort,
+        text=text,
+        marks=tuple(marks),
+        ends=tuple(ends),
+        opening=opening,
+        closing=closing,
     )
 
 
@@ -116,26 +122,31 @@ def _parts(item: Body) -> list[tuple[str, Body | None]]:
 
 @dataclass
 class PromptCache:
-    """All caches of one organisation; `now` is a clock that is set by hand."""
+    """All caches of one organisation."""
 
-    now: float = 0.0
-    _expires: dict[tuple[str, str | None, str], float] = field(default_factory=dict)
-    _last: dict[tuple[str, str, str], tuple[int, float, float]] = field(default_factory=dict)
+    clock: Callable[[], datetime]
+    _expires: dict[tuple[str, str | None, str], datetime] = field(default_factory=dict)
     _kept: dict[str, Prompt] = field(default_factory=dict)
+    _ideal: IdealClient = field(
+        default_factory=lambda: IdealClient(MINIMUM, timedelta(seconds=SECONDS["12h"]))
+    )
 
-    def serve(self, prompt: Prompt) -> Served:
-        """Match and write one request."""
-        ideal_read, ideal_written = self._ideal(prompt)
+    def serve(self, prompt: Prompt) -> Counted:
+        """Match and write one request. What is written costs nothing up to 5.5, and counts as 0."""
         if marks_work(prompt.model):
             read, written, long = self._at_marks(prompt)
-            return Served(prompt.total, read, written, long, ideal_read, ideal_written)
-        return Served(prompt.total, self._in_steps(prompt), None, None, ideal_read, ideal_written)
+        else:
+            read, written, long = self._in_steps(prompt), 0, 0
+        ideal_read, ideal_written = self._ideal.sends(
+            prompt.model, _units(prompt), _cached(prompt), self.clock()
+        )
+        return Counted(prompt.total, read, written, ideal_read, ideal_written, long)
 
     def keep(self, response_id: str, prompt: Prompt) -> None:
         """Remember a response's request, to compare later ones with."""
         self._kept[response_id] = prompt
 
-    def diagnose(self, response_id: str, prompt: Prompt, served: Served) -> dict[str, object]:
+    def diagnose(self, response_id: str, prompt: Prompt, counted: Counted) -> dict[str, object]:
         """What OpenAI says when asked to compare a request with an earlier one."""
         before = self._kept.get(response_id)
         if before is None:
@@ -144,7 +155,7 @@ class PromptCache:
         same = _common(before.text, prompt.text)
         reason = _reason(before, prompt, reusable, same)
         if reason is None:
-            return {"type": "cache_hit" if served.read else "unavailable"}
+            return {"type": "cache_hit" if counted.read else "unavailable"}
         return {
             "type": "cache_miss",
             "reason": reason,
@@ -178,25 +189,30 @@ class PromptCache:
     def _holds(self, prompt: Prompt, end: int) -> bool:
         if prompt.key is None and marks_work(prompt.model):
             return False  # without a key it may be any machine, and most often is another
-        return self._expires.get(_entry(prompt, end), -1.0) >= self.now
+        expires = self._expires.get(_entry(prompt, end))
+        return expires is not None and self.clock() <= expires
 
     def _write(self, prompt: Prompt, end: int, seconds: float) -> None:
-        self._expires[_entry(prompt, end)] = self.now + seconds
+        self._expires[_entry(prompt, end)] = self.clock() + timedelta(seconds=seconds)
 
-    def _ideal(self, prompt: Prompt) -> tuple[int, int]:
-        """What a client that only ever appends could have read of this request, and would write.
 
-        All that stood before the person's last message in the request before is there again, as
-        far as this one has as much; what is new before this one's last message has to be written.
-        """
-        chain = (prompt.model, prompt.tools, prompt.form)
-        before, at, seconds = self._last.get(chain, (0, 0.0, 0.0))
-        longest = max((SECONDS[mark.ttl] for mark in prompt.marks), default=IDLE_SECONDS)
-        self._last[chain] = (prompt.stable, self.now, float(longest))
-        read = tokens(min(before, prompt.stable)) if self.now - at <= seconds else 0
-        read = read if read >= MINIMUM else 0
-        stable = tokens(prompt.stable)
-        return read, stable - read if stable >= MINIMUM else 0
+def _units(prompt: Prompt) -> list[Unit]:
+    """The prompt's parts, for the ideal client: each with the role it opens."""
+    made: list[Unit] = []
+    start = 0
+    for at, end in enumerate(prompt.ends):
+        content = prompt.text[start:end].decode()
+        made.append(Unit(content, tokens(end) - tokens(start), at >= prompt.opening))
+        start = end
+    return made
+
+
+def _cached(prompt: Prompt) -> int:
+    """Parts the client lets be cached: up to its last mark; by itself all before the last turn."""
+    if not marks_work(prompt.model):
+        return prompt.closing
+    last = max((mark.end for mark in prompt.marks), default=0)
+    return sum(1 for end in prompt.ends if end <= last)
 
 
 def _entry(prompt: Prompt, end: int) -> tuple[str, str | None, str]:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
-from tests.contracts.openai_cache import PromptCache, Served, marks_work, rendered
+from lila_app.testing import FakeClock
+from tests.contracts.counted import Counted, Sum, summed
+from tests.contracts.openai_cache import PromptCache, marks_work, rendered
 from tests.contracts.serving import Exchange, Fault, Server, listening
 from tests.contracts.strict import complaint
 
@@ -43,22 +47,32 @@ class Said:
 
 @dataclass
 class OpenAIServer(Server):
-    """`say` answers a body; `served` is what each request read and wrote."""
+    """`counted` has what each answered call read, wrote, and could have."""
 
-    say: Callable[[Json], Said] = field(default=lambda body: Said())
-    cache: PromptCache = field(default_factory=PromptCache)
-    served: list[Served] = field(default_factory=list)
+    clock: Callable[[], datetime] = field(default_factory=FakeClock)
+    script: deque[Said] = field(default_factory=deque[Said])
+    reply: Callable[[Json], Said] = field(default=lambda body: Said())
+    counted: list[Counted] = field(default_factory=list[Counted])
     window: int = 400_000
     asked: threading.Event = field(default_factory=threading.Event)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.cache = PromptCache(self.clock)
 
     @property
     def base_url(self) -> str:
         return f"{self.origin}/v1"
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass for the cache."""
-        self.cache.now += seconds
+    @property
+    def ideal(self) -> Sum:
+        """All answered calls, beside the ideal client's."""
+        return summed(self.counted)
+
+    def say(self, text: str) -> None:
+        """Reply so to the next request."""
+        half = len(text) // 2
+        self.script.append(Said((text[:half], text[half:])))
 
     def take(self, exchange: Exchange) -> None:
         self.asked.set()
@@ -72,18 +86,21 @@ class OpenAIServer(Server):
             exchange.json(status, _error(message, code, param), x_request_id="req_refused")
             return
         prompt = rendered(body)
-        served = self.cache.serve(prompt)
-        self.served.append(served)
+        counted = self.cache.serve(prompt)
+        self.counted.append(counted)
         response_id = f"resp_{next(self._numbers)}"
         self.cache.keep(response_id, prompt)
         response = _response(response_id, body)
         compared = body.get("prompt_cache_options", {}).get("comparison_response_id")
         if compared is not None:
-            diagnosis = self.cache.diagnose(compared, prompt, served)
+            diagnosis = self.cache.diagnose(compared, prompt, counted)
             response["prompt_cache_diagnostics"] = diagnosis
         warming = body.get("prompt_cache_options", {}).get("prewarm", False)
-        said = Said(pieces=(), output_tokens=0) if warming else self.say(body)
-        _Stream(exchange, response, said, served).run()
+        if warming:
+            said = Said(pieces=(), output_tokens=0)
+        else:
+            said = self.script.popleft() if self.script else self.reply(body)
+        _Stream(exchange, response, said, counted).run()
 
     def error(self, exchange: Exchange, fault: Fault) -> None:
         code, kind = ("rate_limit_exceeded", "requests")
@@ -118,9 +135,9 @@ class OpenAIServer(Server):
 
 
 @contextmanager
-def openai_server() -> Iterator[OpenAIServer]:
-    """A server, listening."""
-    with listening(OpenAIServer()) as server:
+def openai_server(clock: Callable[[], datetime] | None = None) -> Iterator[OpenAIServer]:
+    """A server, listening; without a clock time stands still."""
+    with listening(OpenAIServer(clock=clock or FakeClock())) as server:
         yield server
 
 
@@ -234,11 +251,11 @@ def _response(response_id: str, body: Json) -> Json:
 class _Stream:
     """One response, event by event."""
 
-    def __init__(self, exchange: Exchange, response: Json, said: Said, served: Served) -> None:
+    def __init__(self, exchange: Exchange, response: Json, said: Said, counted: Counted) -> None:
         self._exchange = exchange
         self._response = response
         self._said = said
-        self._served = served
+        self._counted = counted
         self._sequence = itertools.count()
         self._output: list[Json] = []
 
@@ -324,19 +341,20 @@ class _Stream:
         self._output.append(item)
 
     def _ended(self) -> Json:
-        said, served = self._said, self._served
-        details: Json = {"cached_tokens": served.read}
-        if served.written is not None and served.written_long is not None:
-            details["cache_write_tokens"] = served.written
-            short = served.written - served.written_long
-            lifetimes = {"ttl_30m_tokens": short, "ttl_12h_tokens": served.written_long}
-            details["cache_write_tokens_details"] = lifetimes
+        said, counted = self._said, self._counted
+        details: Json = {"cached_tokens": counted.read}
+        if marks_work(self._response["model"]):
+            details["cache_write_tokens"] = counted.written
+            details["cache_write_tokens_details"] = {
+                "ttl_30m_tokens": counted.written - counted.written_long,
+                "ttl_12h_tokens": counted.written_long,
+            }
         usage = {
-            "input_tokens": served.total,
+            "input_tokens": counted.total,
             "input_tokens_details": details,
             "output_tokens": said.output_tokens,
             "output_tokens_details": {"reasoning_tokens": 5 if said.thinks else 0},
-            "total_tokens": served.total + said.output_tokens,
+            "total_tokens": counted.total + said.output_tokens,
         }
         ended = {**self._response, "status": said.ends, "output": self._output, "usage": usage}
         if said.ends == "incomplete":

@@ -125,7 +125,7 @@ async def test_earlier_models_are_told_a_key_and_nothing_else_about_caching(
 async def test_every_event_the_server_sends_is_one_of_the_sdks_types(server: OpenAIServer) -> None:
     import httpx2
 
-    server.say = lambda body: Said(thinks="Hm.", calls=(("search_memory", '{"query": "a"}'),))
+    server.reply = lambda body: Said(thinks="Hm.", calls=(("search_memory", '{"query": "a"}'),))
     body = {"model": "gpt-5.6", "input": "hi", "stream": True}
     async with httpx2.AsyncClient(trust_env=False) as client:
         headers = {"authorization": f"Bearer {KEY}"}
@@ -140,21 +140,21 @@ async def test_every_event_the_server_sends_is_one_of_the_sdks_types(server: Ope
 
 
 async def test_thinking_is_kept_apart(server: OpenAIServer) -> None:
-    server.say = lambda body: Said(thinks="Hm, well.")
+    server.reply = lambda body: Said(thinks="Hm, well.")
     events = await said(provider(server))
     assert events[:2] == [ThinkingDelta("Hm, well."), TextDelta("Hel")]
     assert not [event for event in events if isinstance(event, Carried)]  # nothing follows it
 
 
 async def test_a_refusal_is_what_the_model_says_to_the_person(server: OpenAIServer) -> None:
-    server.say = lambda body: Said(pieces=("I would ", "rather not."), refuses=True)
+    server.reply = lambda body: Said(pieces=("I would ", "rather not."), refuses=True)
     events = await said(provider(server))
     assert events[:2] == [TextDelta("I would "), TextDelta("rather not.")]
     assert events[-1] == Finished("stop")
 
 
 async def test_a_reply_at_its_limit_says_so(server: OpenAIServer) -> None:
-    server.say = lambda body: Said(ends="incomplete", why="max_output_tokens")
+    server.reply = lambda body: Said(ends="incomplete", why="max_output_tokens")
     events = await said(provider(server))
     assert events[-1] == Finished("length")
     assert isinstance(events[-2], Usage)
@@ -162,7 +162,7 @@ async def test_a_reply_at_its_limit_says_so(server: OpenAIServer) -> None:
 
 async def test_a_call_cut_at_the_limit_is_no_call(server: OpenAIServer) -> None:
     cut = Said((), (("a", "{}"), ("b", '{"que')), ends="incomplete", why="max_output_tokens")
-    server.say = lambda body: cut
+    server.reply = lambda body: cut
     events = await said(provider(server), replace(HI, tools=(TOOL,)))
     assert [event.name for event in events if isinstance(event, Call)] == ["a"]
     assert events[-1] == Finished("length")
@@ -212,7 +212,7 @@ async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_ca
 
 async def test_calls_come_whole_and_the_turn_waits_for_their_results(server: OpenAIServer) -> None:
     wanted = (("search_memory", '{"query": "boat"}'), ("search_memory", '{"query": "wall"}'))
-    server.say = lambda body: Said(pieces=("Let me look.",), calls=wanted)
+    server.reply = lambda body: Said(pieces=("Let me look.",), calls=wanted)
     events = await said(provider(server), replace(HI, tools=(TOOL,)))
     calls = [event for event in events if isinstance(event, Call)]
     assert calls == [
@@ -225,9 +225,9 @@ async def test_calls_come_whole_and_the_turn_waits_for_their_results(server: Ope
 async def a_step(server: OpenAIServer, asked: OpenAIProvider) -> Step:
     """The model's first answer in a turn with a tool, and what the tool returned."""
     called = (("search_memory", '{"query": "boat"}'),)
-    server.say = lambda body: Said(("Let me look.",), called, thinks="A boat?")
+    server.reply = lambda body: Said(("Let me look.",), called, thinks="A boat?")
     events = await said(asked, replace(HI, tools=(TOOL,)))
-    server.say = lambda body: Said()
+    server.reply = lambda body: Said()
     results = tuple(Result(call, "It is red.") for call in events if isinstance(call, Call))
     carried = tuple(event for event in events if isinstance(event, Carried))
     return Step("Let me look.", results, carried)
@@ -279,7 +279,7 @@ async def test_half_a_character_does_not_break_a_turn(server: OpenAIServer) -> N
 
 
 async def test_closing_the_stream_hangs_up_at_once(server: OpenAIServer) -> None:
-    server.say = lambda body: Said(pieces=("x",) * 100_000)
+    server.reply = lambda body: Said(pieces=("x",) * 100_000)
     stream = provider(server).stream(HI)
     async for event in stream:
         assert isinstance(event, TextDelta)
@@ -304,7 +304,7 @@ async def test_cancelling_before_the_first_word_hangs_up_at_once(server: OpenAIS
 
 async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAIServer) -> None:
     """A server that keeps the connection open after its last event holds nobody up."""
-    server.say = lambda body: Said(lingers=True)
+    server.reply = lambda body: Said(lingers=True)
     assert (await said(provider(server)))[-1] == Finished("stop")
     assert await asyncio.to_thread(server.seen[0].broken.wait, 5)  # it was the one to hang up
 

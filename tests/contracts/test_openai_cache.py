@@ -24,7 +24,9 @@ from lila_app.gateway.port import (
     Ttl,
     Usage,
 )
-from tests.contracts.openai_cache import PromptCache, Served, rendered
+from lila_app.testing import FakeClock
+from tests.contracts.counted import Counted
+from tests.contracts.openai_cache import PromptCache, rendered
 from tests.contracts.openai_server import KEY, OpenAIServer, openai_server
 
 MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
@@ -50,41 +52,41 @@ def body(*parts: dict[str, Any], model: str = "gpt-5.6", key: str | None = "k") 
     return made if key is None else {**made, "prompt_cache_key": key}
 
 
-def serve(cache: PromptCache, asked: dict[str, Any]) -> tuple[int, int | None]:
-    served = cache.serve(rendered(asked))
-    return served.read, served.written
+def serve(cache: PromptCache, asked: dict[str, Any]) -> tuple[int, int]:
+    counted = cache.serve(rendered(asked))
+    return counted.read, counted.written
 
 
 LONG = "x" * 7_976  # with the 24 bytes around it 8,000: 2,000 tokens
 
 
 def test_a_marked_prefix_is_written_once_and_then_read_to_the_token() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     assert serve(cache, body(part(LONG, "30m"), part("a"))) == (0, 2_000)
     assert serve(cache, body(part(LONG, "30m"), part("b"))) == (2_000, 0)
 
 
 def test_an_unmarked_prefix_is_not_matched_however_long() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     serve(cache, body(part(LONG, "30m"), part(LONG)))
     assert serve(cache, body(part(LONG), part(LONG))) == (0, 0)
     assert serve(cache, body(part(LONG), part(LONG, "30m"))) == (0, 4_000 - 6)  # 24 bytes once
 
 
 def test_a_changed_byte_before_the_mark_is_a_miss() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     serve(cache, body(part(LONG, "30m")))
     assert serve(cache, body(part("y" + LONG[1:], "30m"))) == (0, 2_000)
 
 
 def test_below_the_minimum_nothing_is_written() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     assert serve(cache, body(part("x" * (4 * 1_024 - 25), "30m"))) == (0, 0)
     assert serve(cache, body(part("x" * (4 * 1_024 - 24), "30m"))) == (0, 1_024)
 
 
 def test_the_latest_four_marks_are_written_and_the_latest_eighty_matched() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     marks = [part(LONG, "30m"), *(part("y" * 39, "30m") for _ in range(4))]
     serve(cache, body(*marks))
     assert serve(cache, body(marks[0])) == (0, 2_000)  # the fifth from the end was not written
@@ -94,7 +96,7 @@ def test_the_latest_four_marks_are_written_and_the_latest_eighty_matched() -> No
 
 
 def test_another_key_and_no_key_are_another_cache() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     serve(cache, body(part(LONG, "30m"), key="one"))
     assert serve(cache, body(part(LONG, "30m"), key="two"))[0] == 0
     assert serve(cache, body(part(LONG, "30m"), key=None))[0] == 0
@@ -104,16 +106,17 @@ def test_another_key_and_no_key_are_another_cache() -> None:
 
 @pytest.mark.parametrize(("ttl", "seconds"), [("30m", 1_800), ("12h", 43_200)])
 def test_a_prefix_lives_as_long_as_was_asked_for(ttl: str, seconds: int) -> None:
-    cache = PromptCache()
+    clock = FakeClock()
+    cache = PromptCache(clock)
     serve(cache, body(part(LONG, ttl)))
-    cache.now = seconds
+    clock.advance(seconds)
     assert serve(cache, body(part(LONG, ttl)))[0] == 2_000
-    cache.now = seconds + 1
+    clock.advance(1)
     assert serve(cache, body(part(LONG, ttl)))[0] == 0
 
 
 def test_what_is_written_for_long_is_told_apart() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     served = cache.serve(rendered(body(part(LONG, "12h"), part("y" * 399, "30m"))))
     assert (served.written, served.written_long) == (2_100, 2_000)
 
@@ -130,7 +133,7 @@ def test_what_is_written_for_long_is_told_apart() -> None:
     ],
 )
 def test_a_diagnosis_names_what_changed(change: dict[str, Any], reason: str) -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     before = rendered(body(part(LONG, "30m")))
     cache.serve(before)
     cache.keep("resp_1", before)
@@ -144,28 +147,32 @@ def test_a_diagnosis_names_what_changed(change: dict[str, Any], reason: str) -> 
 
 
 def test_earlier_models_match_by_themselves_in_steps_of_128_tokens() -> None:
-    cache = PromptCache()
+    cache = PromptCache(FakeClock())
     one = body(part("x" * (4 * 1_200)), model="gpt-5.5")
-    assert serve(cache, one) == (0, None)
+    assert serve(cache, one) == (0, 0)
     # 1,024 and one step of 128 are within the 1,206 tokens both have.
-    assert serve(cache, body(part("x" * (4 * 1_400)), model="gpt-5.5")) == (1_152, None)
+    assert serve(cache, body(part("x" * (4 * 1_400)), model="gpt-5.5")) == (1_152, 0)
 
 
-def test_an_append_only_client_could_read_all_that_stood_before_the_last_message() -> None:
-    cache = PromptCache()
+def test_an_append_only_client_reads_what_a_request_repeats_and_writes_the_rest_once() -> None:
+    cache = PromptCache(FakeClock())
 
-    def asked(*said: str) -> Served:
-        items = [{"role": "developer", "content": [part(LONG)]}]
+    def asked(*said: str) -> Counted:
+        items: list[dict[str, Any]] = [{"role": "developer", "content": [part(LONG)]}]
         roles = ("user", "assistant")
-        items += [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
-        return cache.serve(rendered({"model": "gpt-5.6", "input": items}))
+        for at, text in enumerate(said):
+            mark = "30m" if at == len(said) - 2 else None
+            content = [part(text, mark)] if at % 2 == 0 else text
+            items.append({"role": roles[at % 2], "content": content})
+        return cache.serve(rendered({**body(), "input": items}))
 
     first = asked("one")
-    assert (first.ideal_read, first.ideal_written) == (0, 2_000)
-    second = asked("u" * 33, "a" * 36, "two")  # with roles and ends 40 and 48 bytes: 22 tokens
-    assert (second.ideal_read, second.ideal_written) == (2_000, 22)
-    third = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "three")
-    assert (third.ideal_read, third.ideal_written) == (2_022, 22)
+    assert (first.ideal_read, first.ideal_written) == (0, 0)  # nothing was to be cached
+    # With roles and ends 40 bytes a question and 48 an answer: 10 and 12 tokens.
+    second = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "two")
+    assert (second.ideal_read, second.ideal_written) == (2_000, 32)
+    third = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "w" * 33, "c" * 36, "three")
+    assert (third.ideal_read, third.ideal_written) == (2_044, 10)
 
 
 # The adapter's marks, by hand and through the SDK.
@@ -282,8 +289,13 @@ def test_two_profiles_never_share_a_key_even_over_the_same_layers() -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    with openai_server() as running:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def server(clock: FakeClock) -> Iterator[OpenAIServer]:
+    with openai_server(clock) as running:
         yield running
 
 
@@ -306,13 +318,13 @@ async def test_each_turn_reads_all_that_stood_before_the_last_message_of_the_tur
     asked = provider(server)
     for number in range(1, 8):
         usage, _ = await told(asked, turns(number))
-        served = server.served[-1]
+        served = server.counted[-1]
         assert (usage.read, usage.written) == (served.read, served.written)
         if number > 2:
             # The opening of the last message is read with the rest: its two tokens are extra.
             assert 0 <= served.read - served.ideal_read <= 3
             assert usage.written is not None and abs(usage.written - served.ideal_written) <= 3
-    assert server.served[-1].read > 1_500
+    assert server.counted[-1].read > 1_500
 
 
 async def test_a_warmed_prefix_is_read_by_the_call_after_it(server: OpenAIServer) -> None:
@@ -325,7 +337,9 @@ async def test_a_warmed_prefix_is_read_by_the_call_after_it(server: OpenAIServer
     assert usage.written == 0
 
 
-async def test_the_lifetime_decides_whether_a_later_turn_reads(server: OpenAIServer) -> None:
+async def test_the_lifetime_decides_whether_a_later_turn_reads(
+    server: OpenAIServer, clock: FakeClock
+) -> None:
     asked = provider(server)
     short, long = turns(3), turns(3, profile="p2")
     long = replace(long, cache=replace(long.cache, ttls=("long", "long", "long")))
@@ -333,7 +347,7 @@ async def test_the_lifetime_decides_whether_a_later_turn_reads(server: OpenAISer
     written_long, _ = await told(asked, long)
     assert written.written_long == 0
     assert written_long.written_long == written_long.written
-    server.advance(3_600)
+    clock.advance(3_600)
     assert (await told(asked, short))[0].read == 0
     assert (await told(asked, long))[0].read == written_long.written
 
@@ -363,7 +377,7 @@ async def test_the_providers_own_reason_for_a_miss_is_on_the_receipt(server: Ope
     _, missed = await told(asked, replace(again, tools=(tool,)))
     assert missed.miss == "tools_changed"
     # The tools stand first: all but the opening bracket is new.
-    assert missed.missed == server.served[-1].total
+    assert missed.missed == server.counted[-1].total
     unknown = replace(again, cache=replace(again.cache, previous="resp_77"))
     assert (await told(asked, unknown))[1].miss is None
 
@@ -374,4 +388,4 @@ async def test_earlier_models_read_in_steps_and_report_no_writes(server: OpenAIS
     usage, _ = await told(asked, turns(4))
     assert usage.written is None and usage.written_long is None
     assert usage.read is not None and usage.read >= 1_024 and usage.read % 128 == 0
-    assert server.served[-1].ideal_read - usage.read < 128
+    assert server.counted[-1].ideal_read - usage.read < 128

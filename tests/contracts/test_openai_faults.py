@@ -140,7 +140,7 @@ async def test_each_refusal_is_an_error_of_ours_that_says_what_it_said(
 async def test_an_error_inside_the_stream_is_raised_although_the_sdk_yields_it(
     server: OpenAIServer, ends: str, code: str, error: type[GatewayError]
 ) -> None:
-    server.say = lambda body: Said(ends=ends, why=code)
+    server.reply = lambda body: Said(ends=ends, why=code)
     events: list[ProviderEvent] = []
     with pytest.raises(error, match=f"It broke: {code}"):
         await said(provider(server), events)
@@ -171,13 +171,13 @@ async def test_an_error_event_of_the_other_form_is_understood(server: OpenAIServ
 async def test_a_response_that_ended_early_is_no_whole_reply(
     server: OpenAIServer, why: str, error: type[GatewayError], says: str
 ) -> None:
-    server.say = lambda body: Said(ends="incomplete", why=why)
+    server.reply = lambda body: Said(ends="incomplete", why=why)
     with pytest.raises(error, match=says):
         await said(provider(server))
 
 
 async def test_a_stream_without_its_terminal_event_broke_off(server: OpenAIServer) -> None:
-    server.say = lambda body: Said(ends="")
+    server.reply = lambda body: Said(ends="")
     with pytest.raises(TruncatedReplyError, match="broke off"):
         await said(provider(server))
 
