@@ -139,7 +139,7 @@ def test_a_keyring_that_hangs_holds_nothing_up_for_long(home: Path) -> None:
 
 
 def test_at_a_terminal_the_key_is_asked_for_and_not_shown(home: Path) -> None:
-    command = [sys.executable, "-m", "lila_app", "keys", "set", "anthropic"]
+    command = ["-m", "lila_app", "keys", "set", "anthropic"]
     with terminal(home, command) as screen:
         shown = screen.wait_for("key for anthropic: ")
         screen.type(f"{KEY}\n")
