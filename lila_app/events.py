@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
@@ -29,6 +30,19 @@ class ToolResult:
 
     name: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What the person is asked before a tool changes something; `arguments` is JSON."""
+
+    name: str
+    arguments: str
+    question: str
+
+
+Confirm = Callable[[Confirmation], Awaitable[bool]]
+"""Asks the person; True is a yes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,19 @@ def as_request(
     """The request for a context; voice has a slot of its own.
 
     Tools, and results of `steps`, are sent as they stand in the prompt on record: what the
-    assembler cleared is cleared on the wire.
+    assembler cleared is cleared on the wire. A model that is offered no tools and steps in within
+    a turn reads the steps as text.
     """
     meta = context.record["meta"]
     slot: Slot = "voice" if use_case.startswith("voice") else "chat"
+    tools, messages = offered(context), pieces(context)
+    if not tools:
+        messages, steps = (*messages, *_as_text(context)), ()
     return Request(
-        messages=pieces(context),
+        messages=messages,
         max_tokens=context.reply_reserve if max_tokens is None else max_tokens,
         slot=slot,
-        tools=offered(context),
+        tools=tools,
         steps=as_shown(context, steps),
         tokens=context.record["token_budget"]["used"],
         cache=CachePlan(
@@ -64,6 +68,13 @@ def as_shown(context: Context, steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(
         replace(step, results=tuple(replace(result, text=next(texts)) for result in step.results))
         for step in steps
+    )
+
+
+def _as_text(context: Context) -> tuple[Message, ...]:
+    return tuple(
+        Message("user" if part.role == "tool" else _role(part.role), part.content)
+        for part in _parts(context, "results")
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,7 +21,7 @@ from lila_app.context.items import Counter
 from lila_app.context.policy import ToolsPolicy
 from lila_app.context.specification import ToolExchange
 from lila_app.errors import InvalidAnswerError, LilaError
-from lila_app.events import ToolCall, ToolResult
+from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Carried, Result, Step
 from lila_app.gateway.structured import Form, Json, Wrong, examine
 from lila_app.storage import calls as log
@@ -78,18 +78,6 @@ Toolbox = Mapping[str, Handler]
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation:
-    """What the person is asked before a tool changes something."""
-
-    name: str
-    arguments: str
-    question: str
-
-
-Confirm = Callable[[Confirmation], Awaitable[bool]]
-
-
-@dataclass(frozen=True, slots=True)
 class Setting:
     """What the loop of one turn works with; `offered` are the tools the model was shown."""
 
@@ -109,6 +97,7 @@ class ToolLoop:
         self.exchanges: tuple[ToolExchange, ...] = ()
         self.items: dict[str, None] = {}
         self._invalid = 0
+        self._logged: int | None = None
 
     @property
     def over(self) -> bool:
@@ -129,17 +118,26 @@ class ToolLoop:
         `said` is what it wrote before the calls. Raises InvalidAnswerError when arguments cannot
         be used for the second time in the turn.
         """
+        store, where = self._setting.store, self._setting.where
+        if self._logged is None:
+            # Of a turn that is asked again the calls of the first time are in the log.
+            self._logged = await asyncio.to_thread(log.count, store, where.turn_id)
         step = len(self.steps) + 1
         results: list[Result] = []
         exchanges: list[ToolExchange] = []
         for place, call in enumerate(map(_writable, calls)):
             number = len(self.exchanges) + place + 1
-            where = self._setting.where
             asked = Asked(
-                where.turn_id, where.session_id, record_id, step, number, call.name, call.arguments
+                where.turn_id,
+                where.session_id,
+                record_id,
+                step,
+                self._logged + number,
+                call.name,
+                call.arguments,
             )
             yield ToolCall(call.name, call.arguments)
-            await asyncio.to_thread(log.called, self._setting.store, asked, at=self._at)
+            await asyncio.to_thread(log.called, store, asked, at=self._at)
             arguments, result = await self._result(asked, place, offered)
             self.items |= dict.fromkeys(result.items)
             yield ToolResult(call.name, result.text)

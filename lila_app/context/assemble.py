@@ -71,7 +71,7 @@ def assemble(specification: Specification, count: Counter) -> Context:
         )
     limit = token_limit(specification.policy, row, specification.limits, specification.budget)
     screened, refused = screen(specification.answers, row)
-    fixed = fix(specification, row, count)
+    fixed = fix(specification, row, limit, count)
     if fixed.total > limit:
         raise FixedPartsError(limit=limit, parts=fixed.listed())
     policy = specification.policy

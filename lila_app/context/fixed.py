@@ -26,6 +26,9 @@ LAYER_BLOCKS = (
 """Which L4 block the recalled items of a layer are rendered in; conversation recalls nothing."""
 STANDING_BLOCKS = ("profile", "goals", "summary")
 """The blocks above the conversation that have a heading of their own."""
+RESULTS_SHARE = 3
+"""Results may take a third of the limit before more of them are cleared: a model with lower limits
+that steps in within a turn is to get the last ones beside all that comes off the top."""
 CLEARED = "(cleared)"
 """What is left of a tool's result that is older than the last few."""
 _MATERIAL = ("memory", "graph", "rag")
@@ -77,8 +80,11 @@ def day_in_words(at: datetime) -> str:
     return f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
-def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:
-    """Render the fixed parts and count them. Raises BudgetError when one exceeds its ceiling."""
+def fix(specification: Specification, row: UseCase, limit: int, count: Counter) -> Fixed:
+    """Render the fixed parts and count them. Raises BudgetError when one exceeds its ceiling.
+
+    `limit` is what the whole prompt may have, in tokens.
+    """
     policy = specification.policy
     # A persona says who speaks; the rules hold whoever does.
     speaker = (specification.persona or policy.prompt(row.identity)).strip()
@@ -90,7 +96,7 @@ def fix(specification: Specification, row: UseCase, count: Counter) -> Fixed:
     parts["clock"] = (_request_part(specification, "clock"),)
     parts["turn"] = (_request_part(specification, "turn"),)
     if specification.exchanges:
-        room = policy.block("results").ceiling or UNBOUNDED
+        room = min(policy.block("results").ceiling or UNBOUNDED, limit // RESULTS_SHARE)
         parts["results"] = _results(
             specification.exchanges, policy.window.keep_results, room, count
         )

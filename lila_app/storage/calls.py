@@ -78,6 +78,12 @@ def returned(
         _append(connection, RETURNED, asked, body, at)
 
 
+def count(source: Source, turn_id: str) -> int:
+    """How many calls of a turn were logged, the forgotten ones among them."""
+    with reading(source) as connection:
+        return len(events.of_subject(connection, turn_id, (CALLED,)))
+
+
 def of_turn(source: Source, turn_id: str) -> list[CallRow]:
     """The calls of a turn in order."""
     with reading(source) as connection:

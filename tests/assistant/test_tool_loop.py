@@ -14,7 +14,7 @@ import pytest
 from lila_app.assistant import Lila
 from lila_app.context.policy import ToolsPolicy
 from lila_app.errors import InvalidAnswerError, NotFoundError
-from lila_app.events import ToolCall, ToolResult
+from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Carried
 from lila_app.gateway.structured import Json
 from lila_app.storage import calls as log
@@ -23,8 +23,6 @@ from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock
 from lila_app.tool_loop import (
     MOST_CALLS,
-    Confirm,
-    Confirmation,
     Handler,
     Output,
     Setting,
