@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -84,4 +85,6 @@ def _plain(value: object) -> object:
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -20,6 +20,8 @@ ENTRIES = {
     "policy": Entry("policy", "Show and check the tables that decide what the model sees."),
     "models": Entry("models", "List, fetch, adopt, choose and test models."),
     "keys": Entry("keys", "Set, list, test and delete the keys of model providers."),
+    "cost": Entry("cost", "Show what models cost, and what each layer of a prompt would."),
+    "cache": Entry("cache", "Show how well the caches of model providers are used."),
     "db": Entry("db", "Check, back up and restore the store."),
     "doctor": Entry("doctor", "Check this machine and say what to do about what is missing."),
     "paths": Entry("paths", "Show where everything lives."),

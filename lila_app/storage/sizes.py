@@ -1,0 +1,41 @@
+"""How large the blocks of stored prompts were."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lila_app.storage.connection import Source, reading
+
+MOST = 200
+"""How many of the latest records are looked at; older ones are packed away, and say less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The mean tokens of each block over so many records, rounded up."""
+
+    records: int
+    blocks: Mapping[str, int]
+
+
+def block_sizes(source: Source, use_case: str, window: int, context_budget: int) -> Sizes:
+    """Of a use case's prompts that were made under these limits; a missing block counts as 0."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select body from records where body is not null order by id desc limit ?", (MOST,)
+        ).fetchall()
+    seen, sums = 0, dict[str, int]()
+    for (body,) in rows:
+        record: dict[str, Any] = json.loads(zlib.decompress(body))
+        limits = record.get("limits", {})
+        made = (limits.get("window"), limits.get("context_budget"))
+        if record["meta"].get("use_case") != use_case or made != (window, context_budget):
+            continue
+        seen += 1
+        for block in record["blocks"]:
+            sums[block["name"]] = sums.get(block["name"], 0) + block["tokens"]
+    return Sizes(seen, {name: -(-total // seen) for name, total in sums.items()})
