@@ -266,6 +266,29 @@ def test_more_results_are_cleared_where_they_exceed_their_ceiling_but_never_the_
         assemble(specification(exchanges=(replace(calls[0], result="word " * 2_100),)), COUNT)
 
 
+def test_what_a_step_wrote_stands_before_its_first_call() -> None:
+    calls = (
+        ToolExchange("1", "search", "{}", "found", step=1, said="Let me look."),
+        ToolExchange("2", "search", "{}", "more", step=1),
+    )
+    context = assemble(specification(exchanges=calls), COUNT)
+    results = next(block for block in context.blocks if block.name == "results")
+    assert results.text == (
+        "<|assistant|>\nLet me look.\n[1] search {}\n<|tool|>\nfound\n"
+        "<|assistant|>\n[2] search {}\n<|tool|>\nmore\n"
+    )
+
+
+def test_results_leave_two_thirds_of_a_small_limit_to_everything_else() -> None:
+    calls = tuple(ToolExchange(f"c{n}", "search", "{}", f"found {n} " * 50) for n in range(4))
+    wide = assemble(specification(exchanges=calls), COUNT)
+    small = assemble(specification(exchanges=calls, budget=900), COUNT)
+    assert "(cleared)" not in wide.text
+    results = next(block for block in small.blocks if block.name == "results")
+    assert results.tokens <= 900 // 3
+    assert results.text.count("(cleared)") == 3 and "found 3" in results.text
+
+
 def test_equal_limits_give_equal_bytes_whichever_window_they_come_from() -> None:
     offered = [fact(f"m{n}", tokens=150, score=9_000 - n) for n in range(30)]
     plain = specification(*offered)

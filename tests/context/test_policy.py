@@ -9,7 +9,7 @@ import pytest
 from lila_app.context import Policy, Source, concerns, from_snapshot, parse_policy, policy_hash
 from lila_app.context import snapshot as snapshot_of
 from lila_app.context.parse import BLOCKS
-from lila_app.context.policy import LAYERS, Lifetime
+from lila_app.context.policy import LAYERS, Lifetime, ToolsPolicy
 from lila_app.errors import ConfigError, PolicyError
 from tests.context.support import HERE, PROMPTS, clock_in_l1, table
 
@@ -277,6 +277,31 @@ def test_a_snapshot_comes_back_as_the_same_policy_with_the_same_hash() -> None:
     canonical = {"ensure_ascii": False, "sort_keys": True, "separators": (",", ":")}
     assert json.dumps(json.loads(text), **canonical) == text
     assert json.loads(text)["prompts"]  # what the prompts say is part of the policy
+
+
+def test_a_snapshot_from_before_there_were_tools_still_comes_back() -> None:
+    old = json.loads(snapshot_of(parsed()))
+    del old["tools"]
+    assert from_snapshot(json.dumps(old)).tools == ToolsPolicy(0, 0, 0)
+
+
+def test_the_shipped_chat_has_tools_and_voice_and_briefing_have_none() -> None:
+    rows = {row.name: row.tools for row in shipped().use_cases}
+    assert "remember" in rows["chat"] and "search_memory" in rows["chat"]
+    assert rows["briefing"] == rows["voice"] == rows["voice_continuity"] == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[tools]\nsteps = 0\n", "tools.steps"),
+        ("[tools]\nresult_tokens = 1\n", "tools.result_tokens"),
+        ("[tools]\nrounds = 1\n", "tools.rounds"),
+        ('[chat]\ntools = ["serach"]\n', "chat.tools"),
+    ],
+)
+def test_wrong_numbers_and_names_of_tools_are_refused(text: str, key: str) -> None:
+    assert refusal(text).key == key
 
 
 def test_the_hash_changes_with_any_value_and_not_with_how_it_was_written() -> None:
