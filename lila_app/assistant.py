@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -13,9 +13,7 @@ from lila_app import moments, sample, settings
 from lila_app.composing import Ask, compose, specify, usable
 from lila_app.context import Context
 from lila_app.events import TurnEvent
-from lila_app.facade.cache import Cache
 from lila_app.facade.contexts import Contexts
-from lila_app.facade.costs import Costs
 from lila_app.facade.documents import Documents
 from lila_app.facade.goals import Goals
 from lila_app.facade.graph import Graph
@@ -29,6 +27,7 @@ from lila_app.resources import Resources
 from lila_app.sending import as_request, stable
 from lila_app.storage import backup
 from lila_app.storage.connection import Store
+from lila_app.storage.turns import unfinished
 from lila_app.turn import Said, answer
 from lila_app.views import Check, Progress
 
@@ -52,8 +51,6 @@ class Lila:
         self.contexts = Contexts(resources)
         self.models = Models(resources)
         self.policy = Policies(resources)
-        self.costs = Costs(resources)
-        self.cache = Cache(resources)
         self.db = Upkeep(resources)
 
     def preview(
@@ -73,6 +70,7 @@ class Lila:
             use_case=use_case,
             session_id=session,
             now=moments.resolve(now, resources.clock),
+            model=resources.roster.chosen(model),
             limits=resources.roster.limits(model),
             budget=budget,
             before_sequence=None,
@@ -100,7 +98,20 @@ class Lila:
         said = Said(
             text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
         )
-        return answer(resources, resources.roster.provider(model), said)
+        return answer(resources, resources.roster.chain(model), said)
+
+    def retry(
+        self, session: str, *, model: str | None = None, budget: int | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Ask again what a session's last turn asked, if it has no reply or only a part of one.
+
+        The person's words are not added again, and a partial reply stays until another takes its
+        place. Events as in `turn`. Raises LilaError.
+        """
+        resources = self._resources
+        turn = unfinished(resources.store, session)
+        said = Said(turn.user, turn.use_case, session, resources.clock(), budget, True)
+        return answer(resources, resources.roster.chain(model), said, turn)
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""
@@ -146,7 +157,7 @@ def open_lila(
     home: Path | str | None = None,
     profile: str = "default",
     *,
-    provider: Provider | None = None,
+    provider: Provider | Sequence[Provider] | None = None,
     embedder: Embedder | None = None,
     clock: Callable[[], datetime] = moments.system_clock,
     progress: Progress | None = None,
@@ -154,8 +165,8 @@ def open_lila(
 ) -> Lila:
     """Open a profile, creating it if it is new; the sample profile is filled on first use.
 
-    `provider`, `embedder` and `clock` take the place of the configured ones (tests, other
-    programs). Raises LilaError.
+    `provider` (or a chain of them), `embedder` and `clock` take the place of the configured ones
+    (tests, other programs). Raises LilaError.
     """
     place = Home.at(Path(home)) if home is not None else Home.find(os.environ)
     place.create()
@@ -165,7 +176,7 @@ def open_lila(
         settings.load(place),
         Store.open(place.profile_db(profile)),
         clock,
-        provider,
+        _chain(provider),
         embedder,
         keys,
     )
@@ -193,6 +204,12 @@ def restore(
     place = Home.at(Path(home)) if home is not None else Home.find(os.environ)
     place.create()
     return backup.restore(Path(file), place.profile_db(profile), at=moments.stored(clock()))
+
+
+def _chain(provider: Provider | Sequence[Provider] | None) -> Sequence[Provider]:
+    if provider is None or isinstance(provider, Sequence):
+        return provider or ()
+    return (provider,)
 
 
 def _quiet(done: int, total: int, label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
@@ -40,7 +41,7 @@ MOST_CHARACTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One message to be answered (or previewed).
+    """One message to be answered (or previewed) by `model`, the chosen one, whose `limits` hold.
 
     `before_sequence` is the event of the turn itself, so that it is not its own history; None for
     a preview. With `deadline` the use case's deadline holds, without it every layer is waited for.
@@ -50,6 +51,7 @@ class Ask:
     use_case: str
     session_id: str | None
     now: datetime
+    model: str
     limits: ModelLimits
     budget: int | None
     before_sequence: int | None
@@ -155,9 +157,17 @@ def compose(resources: Resources, specification: Specification) -> Context:
 
 
 def tighter(specification: Specification, record_id: str, limit: int) -> Specification:
-    """The same candidates under lower limits, linked to the record that was too large."""
+    """The same candidates under a lower limit, linked to the record that was too large."""
     limits = replace(specification.limits, context_budget=limit)
     return replace(specification, limits=limits, parent_record_id=record_id)
+
+
+def under(specification: Specification, record_id: str, limits: ModelLimits) -> Specification:
+    """The same candidates for a model with other limits, linked to the record it cannot take."""
+    row = use_case(specification.policy, specification.use_case)
+    return replace(
+        specification, limits=limits, tools=offered(row, limits), parent_record_id=record_id
+    )
 
 
 def _no_vector() -> NDArray[np.float32]:
@@ -180,29 +190,55 @@ def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
 def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _Epoch:
     if ask.session_id is None:
         return _Epoch(0, None)
-    fingerprint = _fingerprint(declared, ask.limits)
-    if write:
-        core = memories.list_memories(resources.store, kind="core")
-        row = sessions.enter_epoch(
-            resources.store,
-            ask.session_id,
-            fingerprint,
-            body={"pack": [memory.id for memory in core]},
-            at=moments.stored(ask.now),
-        )
-        return _Epoch(row.number, _pack(row))
+    parts = _frozen(declared, ask)
+    fingerprint = _digest(parts)
     current = sessions.current_epoch(resources.store, ask.session_id)
     if current is not None and current.fingerprint == fingerprint:
         return _Epoch(current.number, _pack(current))
-    return _Epoch(current.number + 1 if current else 1, None)
+    if not write:
+        return _Epoch(current.number + 1 if current else 1, None)
+    core = memories.list_memories(resources.store, kind="core")
+    row = sessions.enter_epoch(
+        resources.store,
+        ask.session_id,
+        fingerprint,
+        body={"pack": [memory.id for memory in core], "parts": parts},
+        reason=_reason(current, parts),
+        at=moments.stored(ask.now),
+    )
+    return _Epoch(row.number, _pack(row))
 
 
 def _pack(row: sessions.EpochRow) -> tuple[str, ...]:
     return tuple(cast("list[str]", row.body.get("pack", [])))
 
 
-def _fingerprint(declared: Declared, limits: ModelLimits) -> str:
-    """What is frozen within an epoch: limits, policy (with its tools) and persona."""
+def _frozen(declared: Declared, ask: Ask) -> dict[str, str]:
+    """What is frozen within an epoch, each part by its hash.
+
+    The model is the chosen one, whoever answers in its stead. Effort and output format are the
+    model's own defaults in every conversation, so they cannot change yet.
+    """
     tools = [definition(name) for name in tool_names()]
-    frozen = [asdict(limits), policy_hash(declared.policy), declared.persona, tools]
-    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()
+    return {
+        "model": _digest(ask.model),
+        "limits": _digest(asdict(ask.limits)),
+        "policy": policy_hash(declared.policy),
+        "persona": _digest(declared.persona),
+        "tools": _digest(tools),
+        "effort": _digest(None),
+        "output format": _digest(None),
+    }
+
+
+def _reason(before: sessions.EpochRow | None, parts: Mapping[str, str]) -> str:
+    """Why a new epoch begins, in the words of the log."""
+    if before is None:
+        return "the session begins"
+    known = cast("dict[str, str]", before.body.get("parts", {}))
+    changed = [name for name, digest in parts.items() if known.get(name) != digest]
+    return f"changed: {', '.join(changed)}"
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

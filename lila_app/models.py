@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import lru_cache
+from typing import cast
 
 from lila_app import policies
-from lila_app.context import ModelLimits
-from lila_app.errors import MissingKeyError, MissingWeightsError
+from lila_app.context import ModelLimits, Source
+from lila_app.errors import LilaError, MissingKeyError, MissingWeightsError
 from lila_app.gateway.access import Access
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Ledger
+from lila_app.gateway.means import About
 from lila_app.gateway.openai_compatible import Endpoint
-from lila_app.gateway.port import Provider
+from lila_app.gateway.port import Job, Provider, ProviderEvent, Request
 from lila_app.gateway.remote import REMOTES, base_url
-from lila_app.gateway.routing import OwnLimits, Routes, limits_of, resolve
+from lila_app.gateway.routing import OwnLimits, Routes, about, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
+from lila_app.gateway.weights import DEFAULT
 from lila_app.keys import Keys
 from lila_app.paths import Home
 from lila_app.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+class Absent:
+    """Stands for a chosen model whose key or weights are missing; see `port.Provider`."""
+
+    def __init__(self, name: str, limits: ModelLimits, error: LilaError) -> None:
+        self._name = name
+        self._limits = limits
+        self.error = error
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self._name
+
+    def limits(self) -> ModelLimits:
+        """What the tables say."""
+        return self._limits
+
+    async def stream(self, request: Request) -> AsyncGenerator[ProviderEvent, None]:
+        """Raises what is missing."""
+        del request
+        raise self.error
+        yield  # a generator, like the others
+
+    async def warm(self, request: Request) -> None:
+        """There is nothing to warm."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 class Roster:
@@ -30,7 +67,7 @@ class Roster:
         self,
         home: Home,
         settings: Settings,
-        given: Provider | None = None,
+        given: Sequence[Provider] = (),
         *,
         keys: Mapping[str, str] | None = None,
         ledger: Ledger | None = None,
@@ -39,8 +76,9 @@ class Roster:
         self._ledger = ledger
         self._home = home
         self._settings = settings
-        self._given = given
+        self._given = tuple(given)
         self._providers: dict[str, Provider] = {}
+        self._abouts: dict[str, About] = {}
         self._lock = threading.Lock()
 
     @property
@@ -56,24 +94,60 @@ class Roster:
     @property
     def table(self) -> GatewayTable:
         """The gateway's policy table, as it is on disk now."""
-        return parse_gateway(policies.sources(self._home, "gateway"))
+        return _parsed(tuple(policies.sources(self._home, "gateway")))
 
     @property
     def default(self) -> str:
         """The model that replies when none is named."""
+        if self._given:
+            return self._given[0].name
         return self._settings.model or self.table.chains["reply"][0]
+
+    def chosen(self, name: str | None) -> str:
+        """The name of the model that is to reply: the given one's, else the default's."""
+        return self.default if self._given else name or self.default
+
+    def chain(self, name: str | None = None, job: Job = "reply") -> tuple[Provider, ...]:
+        """The models to ask in order: the chosen one, the declared chain, the embedded one.
+
+        One whose key or weights are missing is passed over. The chosen one, if that is so, stands
+        in the chain all the same, so that the prompt stays the same and the person is told; asked
+        for by `name` it is an error. Raises LilaError, also when none is left.
+        """
+        if self._given:
+            return self._given
+        chain = self.table.chains[job]
+        first = name or (self._settings.model if job == "reply" else "") or chain[0]
+        found: list[Provider] = []
+        for one in dict.fromkeys((first, *chain, DEFAULT)):
+            try:
+                found.append(self.provider(one))
+            except (MissingKeyError, MissingWeightsError) as error:
+                if one == name:
+                    raise
+                _log.info("%s is passed over: %s", one, error)
+                if one == first:
+                    found.append(Absent(one, self.limits(one), error))
+        if all(isinstance(one, Absent) for one in found):
+            raise cast(Absent, found[0]).error
+        return tuple(found)
 
     def provider(self, name: str | None) -> Provider:
         """The provider of a model (None: the default). Starts nothing; raises LilaError."""
-        if self._given is not None:
-            return self._given
+        if self._given:
+            return self._given[0]
         chosen = name or self.default
         with self._lock:
             if chosen not in self._providers:
-                self._providers[chosen] = resolve(
-                    chosen, self._routes(chosen), self._home.models_dir
-                )
+                routes = self._routes(chosen)
+                self._providers[chosen] = resolve(chosen, routes, self._home.models_dir)
+                self._abouts[chosen] = about(chosen, routes)
             return self._providers[chosen]
+
+    def about(self, name: str) -> About:
+        """What the caller has to know of a model besides its provider."""
+        with self._lock:
+            return self._abouts.get(name, About())
 
     def limits(self, name: str | None) -> ModelLimits:
         """What a model can take, also while its weights or its key are not here yet."""
@@ -92,6 +166,7 @@ class Roster:
         with self._lock:
             closing = tuple(self._providers.values())
             self._providers.clear()
+            self._abouts.clear()
         for provider in closing:
             asyncio.run(provider.close())
 
@@ -138,3 +213,9 @@ class Roster:
             return self.keys.need(provider).value
         key = self.keys.find(provider)
         return key.value if key is not None else None
+
+
+@lru_cache(maxsize=4)
+def _parsed(sources: tuple[Source, ...]) -> GatewayTable:
+    """The same texts are parsed once: every turn asks for its chain."""
+    return parse_gateway(sources)

@@ -8,7 +8,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -19,6 +19,9 @@ from lila_app.budget import Budget
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.gateway.addresses import is_loopback
+from lila_app.gateway.caching import choose
+from lila_app.gateway.calling import Caller
+from lila_app.gateway.means import World
 from lila_app.gateway.prices import OWN, Prices
 from lila_app.gateway.remote import REMOTES
 from lila_app.models import Roster
@@ -61,7 +64,7 @@ class Resources:
         settings: Settings,
         store: Store,
         clock: Clock,
-        provider: Provider | None = None,
+        given: Sequence[Provider] = (),
         embedder: Embedder | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> None:
@@ -73,7 +76,7 @@ class Resources:
         self._given_embedder = embedder
         self.prices = Prices(self._own)
         self.ledger = StoreLedger(store, self.prices)
-        self.roster = Roster(home, settings, provider, keys=keys, ledger=self.ledger)
+        self.roster = Roster(home, settings, given, keys=keys, ledger=self.ledger)
         self.budget = Budget(store, lambda: self.roster.settings, self._own, clock)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
@@ -91,6 +94,18 @@ class Resources:
         if provider in REMOTES:
             return False
         return provider in OWN or is_loopback(self.roster.address(provider))
+
+    @property
+    def caller(self) -> Caller:
+        """Calls models by the rules as they are on disk now; all it remembers is in the ledger."""
+        rule = policies.caching(self.home).rule
+        return Caller(
+            self.ledger,
+            self.roster.table.calling,
+            about=self.roster.about,
+            choose=partial(choose, rule=rule),
+            world=World(now=self.clock),
+        )
 
     @property
     def declared(self) -> policies.Declared:

@@ -1,41 +1,38 @@
 """One turn, from the person's words to the stored reply.
 
 The words are durable before anything else happens. Then the layers are asked, the prompt is
-assembled and put on record, and only then a model is called. Whatever ends the reply early, what
-there is of it is kept and marked.
+assembled for the chosen model and put on record, and only then models are called, the chosen one
+first. One with lower limits gets the same candidates assembled anew, in a record linked to the one
+before. Whatever ends the reply early, what there is of it is kept and marked.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lila_app import moments
-from lila_app.composing import Ask, compose, specify, tighter, title, usable, use_case
+from lila_app.composing import Ask, compose, specify, tighter, title, under, usable, use_case
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Done, Notice, Started, TurnEvent
-from lila_app.gateway.port import (
-    Finished,
-    Provider,
-    ProviderEvent,
-    TextDelta,
-    ThinkingDelta,
-    Usage,
-)
+from lila_app.gateway.calling import Switched
+from lila_app.gateway.port import Provider, TextDelta, ThinkingDelta, Usage
+from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
-from lila_app.storage import cuts, erasure, ledger, records, sessions, turns
+from lila_app.storage import cuts, erasure, records, sessions, turns
 from lila_app.storage.turns import TurnRow
 
 TIGHTER = 3, 4
 """A prompt the model found too large is assembled again under three quarters of its limit."""
 
-MOST_ATTEMPTS = 4
+MOST_ASSEMBLIES = 6
+"""How often a turn's prompt is assembled: for a chosen model, for two others with lower limits,
+and thrice more for models that take less than they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,44 +48,29 @@ class Said:
     """Whether the deadline holds; a turn with a given time is a rehearsal and waits for all."""
 
 
-@dataclass(slots=True)
-class _Reply:
-    """What came back so far."""
-
-    started: float
-    pieces: list[str] = field(default_factory=list[str])
-    usage: Usage = field(default_factory=Usage)
-    finished: str = "failed"
-    first_token_ms: int | None = None
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    def take(self, event: ProviderEvent) -> None:
-        match event:
-            case TextDelta(text=text):
-                if self.first_token_ms is None:
-                    self.first_token_ms = round(1000 * (time.perf_counter() - self.started))
-                self.pieces.append(text)
-            case Usage():
-                self.usage = event
-            case Finished(reason=reason):
-                self.finished = reason
-            case _:
-                pass
-
-
 async def answer(
-    resources: Resources, provider: Provider, said: Said
+    resources: Resources,
+    chain: Sequence[Provider],
+    said: Said,
+    again: TurnRow | None = None,
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Run one turn. Closing the generator stops the reply; raises LilaError, words kept."""
-    turn = await asyncio.to_thread(_begin, resources, said)
+    """Run one turn with the models of a chain, the chosen one first; `again` asks a turn anew.
+
+    Closing the generator stops the reply; raises LilaError, words kept.
+    """
+    turn = again or await asyncio.to_thread(_begin, resources, said)
     yield Started(turn.session_id, turn.id)
-    open_turn = _OpenTurn(resources, provider, said, turn)
+    open_turn = _OpenTurn(resources, tuple(chain), said, turn)
     try:
-        async for event in open_turn.attempts():
+        async for event in open_turn.events():
             yield event
+    except LilaError as error:
+        if open_turn.reply.text:
+            error.hint = (
+                "what came is kept and marked as partial; `lila ask --retry --session "
+                f"{turn.session_id}` asks again"
+            )
+        raise
     finally:
         # Not awaited: when the task is being cancelled an await would be cancelled with it, and
         # the partial reply lost. It is one small transaction.
@@ -99,7 +81,7 @@ async def answer(
         )
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
-    yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, provider.name)
+    yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, open_turn.answering)
 
 
 def _begin(resources: Resources, said: Said) -> TurnRow:
@@ -117,35 +99,66 @@ def _begin(resources: Resources, said: Said) -> TurnRow:
 class _OpenTurn:
     """A turn that is being answered."""
 
-    def __init__(self, resources: Resources, provider: Provider, said: Said, turn: TurnRow) -> None:
+    def __init__(
+        self, resources: Resources, chain: tuple[Provider, ...], said: Said, turn: TurnRow
+    ) -> None:
         self._resources = resources
-        self._provider = provider
+        self._chosen = chain[0]
+        self._candidates = chain
         self._said = said
         self._turn = turn
-        self.reply = _Reply(time.perf_counter())
+        self.reply = Reply()
+        self.answering = chain[0].name
         self.record_id = ""
         self.stopped = True
         self._stored = False
+        self._limits = chain[0].limits()
+        """What the prompt was assembled for."""
         self._limit = 0
+        """Tokens the prompt could have had."""
+        self._chosen_limit = 0
+        """The same under the chosen model's limits, which the conversation is cut for."""
         self._generation = 0
 
-    async def attempts(self) -> AsyncGenerator[TurnEvent, None]:
-        """Assemble, record, ask; again under lower limits while the model finds it too large."""
+    async def events(self) -> AsyncGenerator[TurnEvent, None]:
+        """Assemble, record, ask; again while one that is to answer finds it too large."""
+        leave = await asyncio.to_thread(self._resources.budget.check, self._candidates)
+        self._candidates = tuple(self._candidates[place] for place in leave.places)
+        self.answering = self._candidates[0].name
+        if leave.notice:
+            yield Notice(leave.notice)
         specification = await asyncio.to_thread(self._specify)
-        for attempt in range(MOST_ATTEMPTS):
+        for assembly in range(1, MOST_ASSEMBLIES + 1):
             context = await asyncio.to_thread(self._record, specification)
             try:
                 async for event in self._stream(context):
                     yield event
-            except ContextTooLarge:
-                if attempt == MOST_ATTEMPTS - 1 or self.reply.pieces:
+            except ContextTooLarge as error:
+                if assembly == MOST_ASSEMBLIES or self.reply.text:
                     raise
-                limit = self._limit * TIGHTER[0] // TIGHTER[1]
-                specification = tighter(specification, self.record_id, limit)
-                yield Notice("the prompt was too large for the model; asking again with less")
+                smaller, notice = self._smaller(specification, error.model)
+                specification = smaller
+                if notice:
+                    yield Notice(notice)
             else:
                 self.stopped = False
                 return
+
+    def _smaller(self, specification: Specification, model: str) -> tuple[Specification, str]:
+        """The same candidates for a model that cannot take the prompt; it is the next to be asked.
+
+        With limits of its own it gets those, else less than it said it would take.
+        """
+        names = [provider.name for provider in self._candidates]
+        self._candidates = self._candidates[names.index(model) if model in names else 0 :]
+        self.answering = self._candidates[0].name
+        limits = self._candidates[0].limits()
+        if limits != self._limits:
+            self._limits = limits
+            return under(specification, self.record_id, limits), ""
+        limit = self._limit * TIGHTER[0] // TIGHTER[1]
+        notice = "the prompt was too large for the model; asking again with less"
+        return tighter(specification, self.record_id, limit), notice
 
     def _specify(self) -> Specification:
         said, turn = self._said, self._turn
@@ -156,7 +169,8 @@ class _OpenTurn:
             use_case=said.use_case,
             session_id=turn.session_id,
             now=said.now,
-            limits=self._provider.limits(),
+            model=self._chosen.name,
+            limits=self._limits,
             budget=said.budget,
             before_sequence=turn.sequence,
             deadline=said.live,
@@ -169,10 +183,16 @@ class _OpenTurn:
         specification = replace(specification, record_id=records.next_id(store))
         context = compose(self._resources, specification)
         self._limit = context.record["token_budget"]["limit"]
+        # The conversation is cut for the chosen model alone: one that steps in for a turn and
+        # takes less must not shorten it for good.
+        chosen = self._limits == self._chosen.limits()
+        if chosen:
+            self._chosen_limit = self._limit
         at = moments.stored(self._said.now)
         with store.write() as connection:
             # A summary made from what was forgotten meanwhile must not be kept; the next turn cuts.
-            if context.cut is not None and erasure.generation(connection) == self._generation:
+            unchanged = erasure.generation(connection) == self._generation
+            if context.cut is not None and chosen and unchanged:
                 cuts.cut(
                     connection,
                     self._turn.session_id,
@@ -193,39 +213,19 @@ class _OpenTurn:
 
     async def _stream(self, context: Context) -> AsyncGenerator[TurnEvent, None]:
         request = as_request(context, self._said.use_case)
-        self.reply = _Reply(time.perf_counter())
-        try:
-            async with aclosing(self._provider.stream(request)) as events:
-                async for event in events:
-                    self.reply.take(event)
-                    if isinstance(event, TextDelta | ThinkingDelta):
+        self.reply = Reply()
+        called = self._resources.caller.stream(self._candidates, request, record_id=self.record_id)
+        async with aclosing(called) as events:
+            async for event in events:
+                match event:
+                    case Switched(to=to, why=why):
+                        self.answering = to
+                        yield Notice(f"{why}; {to} answers")
+                    case TextDelta() | ThinkingDelta():
+                        self.reply.take(event)
                         yield event
-        except LilaError as error:
-            self.reply.finished = type(error).__name__
-            raise
-        except (asyncio.CancelledError, GeneratorExit):
-            self.reply.finished = "stopped"
-            raise
-        finally:
-            self._charge()
-
-    def _charge(self) -> None:
-        reply = self.reply
-        provider, _, model = self._provider.name.partition("/")
-        row = ledger.UsageRow(
-            at=moments.stored(self._said.now),
-            record_id=self.record_id,
-            provider=provider,
-            model=model,
-            total=reply.usage.total,
-            read=reply.usage.read,
-            written=reply.usage.written,
-            output=reply.usage.output,
-            first_token_ms=reply.first_token_ms,
-            total_ms=round(1000 * (time.perf_counter() - reply.started)),
-            finished=reply.finished,
-        )
-        ledger.add_usage(self._resources.store, row)
+                    case _:
+                        self.reply.take(event)
 
     def store(self) -> None:
         """Keep the reply, or what there is of it; a turn nothing came of stays unanswered."""
@@ -238,7 +238,8 @@ class _OpenTurn:
             self.reply.text,
             stopped=self.stopped,
             record_id=self.record_id or None,
-            model=self._provider.name,
+            model=self.answering,
+            again=True,
             at=moments.stored(self._said.now),
         )
         self._resources.settle(self._settle)
@@ -250,7 +251,9 @@ class _OpenTurn:
         policy = resources.policy
         row = policy.use_case(self._said.use_case)
         if row is not None and row.layer("conversation").ratio:
-            cut = resources.conversation.due_cut(self._turn.session_id, policy, row, self._limit)
+            cut = resources.conversation.due_cut(
+                self._turn.session_id, policy, row, self._chosen_limit
+            )
             if cut is not None:
                 cuts.cut(
                     resources.store,

@@ -78,6 +78,7 @@ class Policies:
                 use_case=row.name,
                 session_id=None,
                 now=self._resources.clock(),
+                model=self._resources.roster.default,
                 limits=self._resources.roster.limits(None),
                 budget=None,
                 before_sequence=None,

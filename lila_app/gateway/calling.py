@@ -68,10 +68,11 @@ class Caller:
     ) -> AsyncGenerator[ProviderEvent | Switched, None]:
         """A reply from the first candidate that gives one; see `port.Provider` for the events.
 
-        `Switched` comes before the first event of any but the first candidate. Calls, what is
-        carried, receipt and usage come only with the terminal marker. Raises `ContextTooLarge`,
-        with the model's name, when the request must be made anew under that model's limits;
-        `FrozenError` for a silent toggle; and when nobody answers the last error of those asked.
+        `Switched` comes before the first event (or the `ContextTooLarge`) of any but the first
+        candidate. Calls, what is carried, receipt and usage come only with the terminal marker.
+        Raises `ContextTooLarge`, with the model's name, when the request must be made anew under
+        that model's limits; `FrozenError` for a silent toggle; and when nobody answers the last
+        error of those asked.
         """
         means = self._means
         network = Network(means)
@@ -91,6 +92,8 @@ class Caller:
                             yield event
                     return
                 except (ContextTooLarge, FrozenError):
+                    if provider.name != answering:
+                        yield Switched(provider.name, failure.why or why)
                     raise
                 except LilaError as error:
                     if attempts.visible:

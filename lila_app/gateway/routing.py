@@ -11,8 +11,10 @@ from pathlib import Path
 from lila_app.context.items import ModelLimits
 from lila_app.errors import ConfigError, MissingKeyError
 from lila_app.gateway.access import Access
+from lila_app.gateway.addresses import is_loopback
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Ledger
+from lila_app.gateway.means import About
 from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import Provider
 from lila_app.gateway.remote import REMOTES
@@ -83,6 +85,20 @@ def resolve(name: str, routes: Routes, models_dir: Path) -> Provider:
             f"`[providers.{provider}]` with a base_url in settings.toml adds yours",
         )
     return OpenAICompatibleProvider(name, endpoints[provider], limits_of(name, routes))
+
+
+def about(name: str, routes: Routes) -> About:
+    """What calling a model has to know besides its provider: key, place and cache."""
+    vendor = name.partition("/")[0]
+    contract = routes.contract(name)
+    if vendor == EMBEDDED:
+        return About(local=True, contract=contract)
+    if vendor in REMOTES:
+        access = routes.access.get(vendor, Access())
+    else:
+        endpoint = {**WELL_KNOWN, **routes.endpoints}[vendor]
+        access = Access(endpoint.base_url, endpoint.api_key or "")
+    return About(access.credential, is_loopback(access.base_url), contract)
 
 
 def limits_of(name: str, routes: Routes) -> ModelLimits:

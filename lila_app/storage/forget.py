@@ -220,23 +220,24 @@ def _made_with(connection: Connection, item: str) -> list[str]:
 def _turns(
     connection: Connection, ids: Sequence[str] | None = None
 ) -> list[tuple[str, str, list[str]]]:
-    """(id, words, replies) of turns; where a reply was shortened to what was heard, both."""
+    """(id, words, replies) of turns; where a reply was shortened or asked for again, each."""
     marks = "" if ids is None else ", ".join("?" * len(ids))
     rows = connection.execute(
         f"select id, user, reply from turns{'' if ids is None else f' where id in ({marks})'} "
         "order by id",
         [] if ids is None else [number(id, "t") for id in ids],
     ).fetchall()
-    heard = connection.execute(
+    others: dict[str, list[str]] = {}
+    for subject, reply in connection.execute(
         "select e.subject, json_extract(p.body, '$.reply') from events e "
-        "join payloads p using (sequence) where e.kind = 'turn_finished' and e.subject in "
-        "(select subject from events where kind = 'turn_heard'"
+        "join payloads p using (sequence) where e.kind in ('turn_finished', 'turn_retried') "
+        "and e.subject in (select subject from events where kind in ('turn_heard', 'turn_retried')"
         f"{'' if ids is None else f' and subject in ({marks})'})",
         ids or [],
-    )
-    whole: dict[str, str] = {row[0]: row[1] for row in heard}
+    ):
+        others.setdefault(subject, []).append(reply)
     return [
-        (f"t{row}", user, [one for one in (reply, whole.get(f"t{row}")) if one])
+        (f"t{row}", user, [one for one in (reply, *others.get(f"t{row}", ())) if one])
         for row, user, reply in rows
     ]
 

@@ -121,11 +121,18 @@ def delete(store: Store, id: str, *, at: str) -> ForgetReport:
 
 
 def enter_epoch(
-    source: Source, id: str, fingerprint: str, *, body: Mapping[str, object], at: str
+    source: Source,
+    id: str,
+    fingerprint: str,
+    *,
+    body: Mapping[str, object],
+    reason: str = "",
+    at: str,
 ) -> EpochRow:
     """The session's current epoch if its fingerprint is this one, else a new one.
 
-    `body` (ids and numbers only) is kept when a new epoch begins and ignored otherwise.
+    `body` (ids, numbers and hashes only) is kept when a new epoch begins and ignored otherwise;
+    `reason` says in the log why it did.
     """
     at = instant(at)
     with writing(source) as connection:
@@ -140,7 +147,7 @@ def enter_epoch(
             subject=id,
             session_id=id,
             at=at,
-            body={"number": begun, "fingerprint": fingerprint},
+            body={"number": begun, "fingerprint": fingerprint, "reason": reason},
         )
         connection.execute(
             "insert into epochs values (?, ?, ?, ?, ?, ?)",

@@ -17,6 +17,9 @@ from lila_app.storage.values import number
 COMMON_TURNS = 3
 """A word in more turns than this, and in more than 1 % of them, gives nothing away by itself."""
 
+REPLIES = ("turn_finished", "turn_heard", "turn_retried")
+"""Events that hold a reply, or a part of one."""
+
 LONG_TEXT = 40
 """Characters from which a turn of a deleted session is looked for in other sessions' records:
 shorter ones ("yes, please") stand in records they have nothing to do with."""
@@ -87,7 +90,7 @@ class Sweep:
         """Erase whole turns, rows and all: (row number, words, reply)."""
         vectors.delete_rows(self.connection, "turns", [row for row, _, _ in rows])
         for row, user, reply in rows:
-            self._payloads(f"t{row}", ("turn_began", "turn_finished", "turn_heard", *calls.KINDS))
+            self._payloads(f"t{row}", ("turn_began", *REPLIES, *calls.KINDS))
             self.connection.execute("delete from turns where id = ?", (row,))
             self.turns[f"t{row}"] = None
             self.texts += [text for text in (user, reply or "") if len(text) >= LONG_TEXT]
@@ -142,7 +145,7 @@ class Sweep:
         ).fetchone()
         if row is None:
             return
-        self._turn(id, row[1], "reply", ("turn_finished", "turn_heard"))
+        self._turn(id, row[1], "reply", REPLIES)
         self.texts.append(row[0])
 
     def tool_calls(

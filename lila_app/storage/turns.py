@@ -76,15 +76,18 @@ def finish(
     model: str | None,
     at: str,
     external_id: str = "",
+    again: bool = False,
 ) -> TurnRow:
     """Store the reply to a turn, whole or (`stopped`) what there is of it.
 
-    When something in the turn's record was forgotten while the model was answering, the reply is
-    stored as forgotten: it was made from what must not come back.
+    With `again` it takes the place of a partial one, which the event log keeps. When something in
+    the turn's record was forgotten while the model was answering, the reply is stored as
+    forgotten: it was made from what must not come back.
     """
     with writing(source) as connection:
         turn = get(connection, turn_id)
-        if turn.reply is not None:
+        replaces = turn.reply is not None
+        if replaces and not (again and turn.stopped):
             raise UsageError(f"turn {turn_id} has a reply already", hint="begin another turn")
         record = optional_number(record_id, "c")
         forgotten = bool(
@@ -94,7 +97,7 @@ def finish(
         )
         event = events.append(
             connection,
-            "turn_finished",
+            "turn_retried" if replaces else "turn_finished",
             subject=turn_id,
             session_id=turn.session_id,
             at=at,
@@ -120,8 +123,32 @@ def finish(
                 number(turn_id, "t"),
             ),
         )
+        if replaces:
+            vectors.delete_rows(connection, "turns", [number(turn_id, "t")])
         _used(connection, turn.session_id, at)
         return get(connection, turn_id)
+
+
+def unfinished(source: Source, session_id: str) -> TurnRow:
+    """The session's last turn, if it has no reply or a partial one. Raises UsageError else."""
+    turn = latest(source, session_id)
+    if turn is None or (turn.reply is not None and not turn.stopped):
+        raise UsageError(
+            f"the last reply of {session_id} is whole, so there is nothing to ask again"
+            if turn is not None
+            else f"nothing was asked in {session_id} yet",
+            hint="say it in your own words",
+        )
+    if turn.erased:
+        raise UsageError(
+            f"what the last turn of {session_id} asked or got was forgotten", hint="ask it anew"
+        )
+    if turn.session_id != session_id:
+        raise UsageError(
+            f"the last turn of {session_id} was asked in {turn.session_id}, before the fork",
+            hint=f"ask it again there, with `--session {turn.session_id}`",
+        )
+    return turn
 
 
 def append_message(

@@ -13,7 +13,7 @@ from lila_app.assistant import Lila, open_lila
 from lila_app.embedding import MiniLM
 from lila_app.embedding.port import Embedder
 from lila_app.events import Done, TurnEvent
-from lila_app.paths import shipped
+from lila_app.paths import Home, shipped
 from lila_app.testing import FakeClock, ScriptedProvider
 
 Open = Callable[..., Lila]
@@ -48,6 +48,16 @@ def open_again(
     yield open_one
     for lila in opened:
         lila.close()
+
+
+@pytest.fixture
+def impatient(home: Path) -> None:
+    """Waits between attempts that no test has to sit through, and a stall that is soon noticed."""
+    folder = Home.at(home).policies_dir
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "gateway.toml").write_text(
+        "[calling]\nbackoff_ms = 1\n[calling.chat]\nstall_seconds = 1\n", encoding="utf-8"
+    )
 
 
 @pytest.fixture

@@ -171,6 +171,23 @@ def test_the_unheard_rest_of_a_reply_goes_too(store: Store, path: Path) -> None:
     _nowhere(path, *WORDS)
 
 
+def test_the_part_of_a_reply_that_was_asked_for_again_goes_too(store: Store, path: Path) -> None:
+    one = session(store)
+    memory = memories.add(store, SECRET, at=AT)
+    seen = [(memory.id, memory.digest, memory.text)]
+    record_id = save(store, None, seen)
+    turn = turns.begin(store, one, "where?", use_case="chat", at=AT)
+    turns.finish(
+        store, turn.id, "At Quince L", stopped=True, record_id=record_id, model=None, at=AT
+    )
+    turns.finish(
+        store, turn.id, "I do not say.", stopped=False, record_id=save(store, None, seen),
+        model=None, at=AT, again=True,
+    )  # fmt: skip
+    forget.forget_memory(store, memory.id, at=AT)
+    assert not places_of(path, "quince l")
+
+
 def test_records_already_in_batches_are_reached(store: Store, path: Path) -> None:
     memory = memories.add(store, SECRET, at=AT)
     for _ in range(20):

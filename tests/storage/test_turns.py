@@ -94,6 +94,26 @@ def test_later_turns_see_what_was_heard_of_a_reply(store: Store) -> None:
     assert turns.window(store, one) == [heard]
 
 
+def test_a_partial_reply_gives_way_to_another_and_a_whole_one_does_not(store: Store) -> None:
+    one = session(store)
+    turn = turns.begin(store, one, "tell me", use_case="chat", at=AT)
+    assert turns.unfinished(store, one) == turn
+    part = turns.finish(store, turn.id, "Once", stopped=True, record_id=None, model="a/b", at=AT)
+    assert turns.unfinished(store, one) == part
+    whole = turns.finish(
+        store, turn.id, "Once upon.", stopped=False, record_id=None, model="a/b", at=LATER,
+        again=True,
+    )  # fmt: skip
+    assert (whole.reply, whole.stopped, whole.user) == ("Once upon.", False, "tell me")
+    assert whole.digest != part.digest
+    with pytest.raises(UsageError, match="reply already"):
+        turns.finish(
+            store, turn.id, "x", stopped=False, record_id=None, model=None, at=AT, again=True
+        )
+    with pytest.raises(UsageError, match="nothing to ask again"):
+        turns.unfinished(store, one)
+
+
 def test_hearing_a_record_without_reply_is_refused(store: Store) -> None:
     with pytest.raises(NotFoundError, match="no reply"):
         turns.heard(store, "c9", "what?", at=AT)
