@@ -123,7 +123,9 @@ def _opening(name: str, first: _Call, terms: Terms) -> list[Stage]:
         stages = [Stage("reach", True, f"{name}: first word after {first.first_ms} ms")]
     if isinstance(first.error, AuthenticationError):
         return [*stages, Stage("auth", False, first.problem)]
-    accepted = f"accepted: {terms.key}" if terms.key else "no key is used"
+    # Who asks to wait, or finds fault with the request, may not have looked at the key.
+    looked = "accepted" if first.first_ms else "not refused"
+    accepted = f"{looked}: {terms.key}" if terms.key else "no key is used"
     return [*stages, Stage("auth", True, accepted), first.streamed()]
 
 
