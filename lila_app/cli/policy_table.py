@@ -32,6 +32,27 @@ class _Block(TypedDict):
     owner: str
 
 
+class _Contract(TypedDict):
+    kind: str
+    minimum: int
+    short_seconds: int
+    long_seconds: int
+    read: int
+    write_short: int
+    write_long: int
+    as_of: str
+
+
+class _Rule(TypedDict):
+    least: int
+    default: str | None
+
+
+class _Caching(TypedDict):
+    contracts: dict[str, _Contract]
+    rule: _Rule
+
+
 class _Policy(TypedDict):
     """The part of the policy that is shown; `--json` has all of it."""
 
@@ -40,6 +61,7 @@ class _Policy(TypedDict):
     use_cases: list[_UseCase]
     blocks: list[_Block]
     breakpoints: list[str]
+    caching: _Caching
 
 
 def print_policy(values: Mapping[str, object]) -> None:
@@ -62,6 +84,7 @@ def print_policy(values: Mapping[str, object]) -> None:
         for block in policy["blocks"]
     ]
     table(("", "block", "", "ceiling", "owner"), rows)
+    _print_caching(policy["caching"])
 
 
 def print_boundaries(boundaries: Sequence[BoundaryInfo]) -> None:
@@ -75,6 +98,23 @@ def print_boundaries(boundaries: Sequence[BoundaryInfo]) -> None:
         for check in one.checks:
             answer(f"  {one.name}: {check}")
     answer("")
+
+
+def _print_caching(caching: _Caching) -> None:
+    rule = caching["rule"]
+    answer(
+        f"\ncaches: lifetimes by measured reuse (`lila cache report`); below {rule['least']} calls "
+        f"{rule['default'] or 'not marked'}; multipliers of an uncached token's price"
+    )
+    rows = [
+        (
+            *(name, one["kind"], one["minimum"], one["short_seconds"], one["long_seconds"]),
+            *(f"{one[key] / 10_000:g}" for key in ("read", "write_short", "write_long")),
+            one["as_of"],
+        )
+        for name, one in caching["contracts"].items()
+    ]
+    table(("models", "cache", "from", "short s", "long s", "read", "short", "long", "as of"), rows)
 
 
 def _print_case(case: _UseCase) -> None:

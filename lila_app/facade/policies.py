@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -28,15 +29,18 @@ class Policies:
         if use_case is not None:
             row = find_use_case(declared.policy, use_case)
             plain["use_cases"] = [u for u in plain["use_cases"] if u["name"] == row.name]
+        home = self._resources.home
         return {
             "policy_hash": policy_hash(declared.policy),
-            "files": list(declared.files),
+            "files": [*declared.files, *(one.name for one in policies.sources(home, "caching"))],
             **plain,
+            "caching": asdict(policies.caching(home)),
         }
 
     def check(self) -> tuple[str, ...]:
         """Parse everything anew (a PolicyError says what is wrong) and name what is doubtful."""
         policy = policies.load(self._resources.home).policy
+        policies.caching(self._resources.home)
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
         return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable)
 
@@ -58,7 +62,7 @@ class Policies:
 
     def _unread(self) -> tuple[str, ...]:
         """Files in the person's folder that are no table: most likely a name misspelt."""
-        known = {f"{name}.toml" for name in (*policies.TABLES, "gateway")}
+        known = {f"{name}.toml" for name in (*policies.TABLES, "gateway", "caching")}
         found: list[str] = []
         for entry in sorted(self._resources.home.policies_dir.iterdir()):
             if entry.name not in known or not entry.is_file():
