@@ -13,7 +13,9 @@ from lila_app import moments, sample, settings
 from lila_app.composing import Ask, compose, specify, usable
 from lila_app.context import Context
 from lila_app.events import TurnEvent
+from lila_app.facade.cache import Cache
 from lila_app.facade.contexts import Contexts
+from lila_app.facade.costs import Costs
 from lila_app.facade.documents import Documents
 from lila_app.facade.goals import Goals
 from lila_app.facade.graph import Graph
@@ -51,6 +53,8 @@ class Lila:
         self.contexts = Contexts(resources)
         self.models = Models(resources)
         self.policy = Policies(resources)
+        self.costs = Costs(resources)
+        self.cache = Cache(resources)
         self.db = Upkeep(resources)
 
     def preview(
