@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from lila_app.testing import FakeClock
+from tests.contracts.counted import Counted, Sum
 from tests.contracts.gemini_cache import Caches, Content, Refused, Served, row, tokens
 from tests.contracts.serving import Exchange, Fault, Server, listening
 
@@ -103,9 +104,27 @@ class GeminiServer(Server):
     reply: Reply = field(default_factory=Reply)
     speaks: Answer | None = None
     bad: str = "bad"
+    counted: list[Counted] = field(default_factory=list[Counted])
 
     def __post_init__(self) -> None:
         self.caches = Caches(self.clock)
+
+    @property
+    def ideal(self) -> Sum:
+        """What was counted, beside the client that holds the same rows and knows what comes."""
+        caches = self.caches
+        return Sum(
+            calls=len(caches.served),
+            total=sum(one.total for one in caches.served),
+            read=caches.read,
+            written=caches.written,
+            ideal_read=caches.ideal_read,
+            ideal_written=caches.ideal_written,
+        )
+
+    def say(self, text: str) -> None:
+        """What the next replies are."""
+        self.reply = Reply(pieces=(text[: len(text) // 2], text[len(text) // 2 :]))
 
     @property
     def generated(self) -> list[Exchange]:
@@ -169,7 +188,19 @@ class GeminiServer(Server):
                 "system_instruction, tools or tool_config.",
             )
         _check_contents(body.get("contents", []), model)
-        served = self.caches.serve(key, model, row(body), name)
+        caches = self.caches
+        served = caches.serve(key, model, row(body), name)
+        before = self.counted
+        written = caches.written - sum(call.written for call in before)
+        self.counted.append(
+            Counted(
+                served.total,
+                served.read,
+                written,
+                caches.ideal_read - sum(call.ideal_read for call in before),
+                caches.ideal_written - sum(call.ideal_written for call in before),
+            )
+        )
         if self.speaks is not None:
             self.speaks(self, exchange, served)
         elif stream:

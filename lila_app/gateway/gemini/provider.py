@@ -34,8 +34,7 @@ class _CacheGone(Exception):
 class GeminiProvider:
     """One Gemini model; see `port.Provider`. Holds no connection between calls.
 
-    `Usage.written` are the tokens of a cache that was made for the call. They were read by it too,
-    and billed for both, so `written` and `read` together may exceed `total`, the prompt.
+    `Usage.written` are the tokens of a cache that was made for the call.
     """
 
     def __init__(

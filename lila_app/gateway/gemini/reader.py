@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lila_app.errors import RequestRefusedError, UnavailableError
@@ -77,14 +78,20 @@ class StreamReader:
                 self._end(candidate.finish_reason.value)
 
     def closing(self, written: int | None) -> Iterator[ProviderEvent]:
-        """What is said once at the end; `written` are the tokens of a cache made for this call."""
+        """What is said once at the end; `written` are the tokens of a cache made for this call.
+
+        Those are not counted as read too, so that what was read, written and neither add up to the
+        prompt. Google bills the reading of them as well, which is missing in the account.
+        """
         if self._signed and self._calls:
             yield Carried(self._name, _whole(self._parts))
         if self._response_id:
             yield Receipt(self._response_id)
         if self._usage is not None:
-            usage = self._usage
-            yield Usage(usage.total, usage.read, written, usage.output)
+            read = self._usage.read
+            if read is not None and written is not None:
+                read = max(0, read - written)
+            yield replace(self._usage, read=read, written=written)
         if self.finished is not None:
             yield self.finished
 
