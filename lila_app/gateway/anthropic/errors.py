@@ -56,26 +56,34 @@ class Explainer:
     def explained(self, error: Exception) -> GatewayError:
         """The SDK's or the transport's error as one of ours."""
         import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
+            return self._refused(error)
+        if isinstance(error, anthropic.APIConnectionError):
+            return self._unconnected(error.__cause__ or error)
+        return self._unconnected(error)
+
+    def _unconnected(self, cause: BaseException) -> GatewayError:
+        """What the transport met, which the SDK wraps only until the stream has begun."""
+        import anthropic
         import httpx2
 
-        match error:
-            case anthropic.APIStatusError():
-                return self._refused(error)
-            case anthropic.APITimeoutError() | httpx2.TimeoutException():
-                return TimedOutError(
-                    f"{self.who} did not answer in time", hint="try again, or another model"
-                )
-            case anthropic.APIConnectionError() | httpx2.ConnectError():
+        match cause:
+            case httpx2.ConnectError() | httpx2.ConnectTimeout():
                 return UnreachableError(
                     f"nothing answered for {self.who} at {self.access.base_url}",
                     hint="check the network, or choose another model",
                 )
-            case httpx2.TransportError():
+            case httpx2.TimeoutException() | anthropic.APITimeoutError():
+                return TimedOutError(
+                    f"{self.who} did not answer in time", hint="try again, or another model"
+                )
+            case httpx2.TransportError() | anthropic.APIConnectionError():
                 return UnavailableError(
                     f"the connection to {self.who} broke off", hint="try again, or another model"
                 )
             case _:
-                return self.not_ours(type(error).__name__)
+                return self.not_ours(type(cause).__name__)
 
     def not_ours(self, why: str) -> UnavailableError:
         """The error for an answer in no form the protocol knows."""

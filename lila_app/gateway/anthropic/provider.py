@@ -121,7 +121,9 @@ class AnthropicProvider:
                 stream = await client.messages.create(**asked)
                 yield stream
             except (anthropic.AnthropicError, httpx2.TransportError, ValueError) as error:
-                raise self._explainer.explained(error) from error
+                # Not from the error: it holds the server's own words, and a server may repeat the
+                # key in them.
+                raise self._explainer.explained(error) from None
             finally:
                 if stream is not None:
                     await stream.close()

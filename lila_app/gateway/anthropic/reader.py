@@ -178,23 +178,23 @@ def read_receipt(message: Table) -> Receipt:
 
 
 def _began(block: _Block) -> Iterator[ProviderEvent]:
-    text = _text(block.start.get("text"))
-    thinking = _text(block.start.get("thinking"))
     block.signature = _text(block.start.get("signature"))
-    if block.kind == "text" and text:
-        yield from _grew(block, {"type": "text_delta", "text": text})
-    elif block.kind == "thinking" and thinking:
-        yield from _grew(block, {"type": "thinking_delta", "thinking": thinking})
+    if block.kind in ("text", "thinking"):
+        yield from _grew(block, {**block.start, "type": f"{block.kind}_delta"})
 
 
 def _grew(block: _Block, delta: Table) -> Iterator[ProviderEvent]:
     match delta.get("type"):
         case "text_delta":
-            block.text.append(_text(delta.get("text")))
-            yield TextDelta(block.text[-1])
+            text = _text(delta.get("text"))
+            block.text.append(text)
+            if text:
+                yield TextDelta(text)
         case "thinking_delta":
-            block.thinking.append(_text(delta.get("thinking")))
-            yield ThinkingDelta(block.thinking[-1])
+            thinking = _text(delta.get("thinking"))
+            block.thinking.append(thinking)
+            if thinking:
+                yield ThinkingDelta(thinking)
         case "signature_delta":
             block.signature = _text(delta.get("signature"))
         case "input_json_delta":

@@ -110,13 +110,15 @@ def rolling(request: Request) -> int | None:
 
 def _laid(request: Request, name: str) -> _Layout:
     layout = _Layout()
-    ttls = iter(request.cache.ttls)
+    ttls = request.cache.ttls
+    number = 0
     last: _Part | None = None
     for piece in request.messages:
         if piece.content.strip():  # the API refuses blocks without a visible character
             last = _placed(layout, piece)
         if piece.breakpoint:
-            ttl: Ttl | None = next(ttls, "short")
+            ttl: Ttl | None = ttls[number] if number < len(ttls) else "short"
+            number += 1
             if last is not None and not (layout.ends and layout.ends[-1][0] is last):
                 layout.ends.append((last, ttl))
     for step in request.steps:
