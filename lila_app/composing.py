@@ -87,8 +87,11 @@ def title(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Epoch:
+    """`token_ratio` is the largest one that was known when the epoch began."""
+
     number: int
     pack: tuple[str, ...] | None
+    token_ratio: int
 
 
 def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
@@ -126,7 +129,7 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         zone=zone.key,
         turn=ask.text,
         policy=declared.policy,
-        limits=ask.limits,
+        limits=replace(ask.limits, token_ratio=epoch.token_ratio),
         answers=gathered.answers,
         summary=(
             resources.conversation.summary(ask.session_id)
@@ -189,24 +192,38 @@ def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
 
 def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _Epoch:
     if ask.session_id is None:
-        return _Epoch(0, None)
+        return _Epoch(0, None, _largest_ratio(resources, ask))
     parts = _frozen(declared, ask)
     fingerprint = _digest(parts)
     current = sessions.current_epoch(resources.store, ask.session_id)
     if current is not None and current.fingerprint == fingerprint:
-        return _Epoch(current.number, _pack(current))
+        return _Epoch(current.number, _pack(current), _ratio(current, ask))
+    ratio = _largest_ratio(resources, ask)
     if not write:
-        return _Epoch(current.number + 1 if current else 1, None)
+        return _Epoch(current.number + 1 if current else 1, None, ratio)
     core = memories.list_memories(resources.store, kind="core")
     row = sessions.enter_epoch(
         resources.store,
         ask.session_id,
         fingerprint,
-        body={"pack": [memory.id for memory in core], "parts": parts},
+        body={"pack": [memory.id for memory in core], "parts": parts, "token_ratio": ratio},
         reason=_reason(current, parts),
         at=moments.stored(ask.now),
     )
-    return _Epoch(row.number, _pack(row))
+    return _Epoch(row.number, _pack(row), _ratio(row, ask))
+
+
+def _largest_ratio(resources: Resources, ask: Ask) -> int:
+    """The table's token ratio of the model, or a larger one that was seen since."""
+    provider, _, model = ask.model.partition("/")
+    seen = resources.ledger.largest_ratio(provider, model)
+    return max(ask.limits.token_ratio, seen or 0)
+
+
+def _ratio(row: sessions.EpochRow, ask: Ask) -> int:
+    """The ratio an epoch began with; one that is learned meanwhile waits, as it would move bytes
+    above the breakpoints."""
+    return cast("int", row.body.get("token_ratio", ask.limits.token_ratio))
 
 
 def _pack(row: sessions.EpochRow) -> tuple[str, ...]:

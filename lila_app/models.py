@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -19,6 +19,7 @@ from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.means import About
 from lila_app.gateway.openai_compatible import Endpoint
 from lila_app.gateway.port import Job, Provider, ProviderEvent, Request
+from lila_app.gateway.prices import Rates
 from lila_app.gateway.remote import REMOTES, base_url
 from lila_app.gateway.routing import OwnLimits, Routes, about, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
@@ -71,9 +72,11 @@ class Roster:
         *,
         keys: Mapping[str, str] | None = None,
         ledger: Ledger | None = None,
+        rates: Callable[[str], Rates | None] = lambda _: None,
     ) -> None:
         self.keys = Keys(home, settings.providers, given=keys)
         self._ledger = ledger
+        self._rates = rates
         self._home = home
         self._settings = settings
         self._given = tuple(given)
@@ -192,8 +195,8 @@ class Roster:
         )
 
     def contract(self, name: str) -> CacheContract:
-        """What a model's provider promises of its cache, as the table says."""
-        return policies.caching(self._home).contract(name)
+        """What a model's provider promises of its cache, with the multipliers of its prices."""
+        return policies.caching(self._home).contract(name, self._rates(name))
 
     def access(self, provider: str) -> Access:
         """How a remote provider is reached. Raises `MissingKeyError` and `ConfigError`."""

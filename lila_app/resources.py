@@ -74,9 +74,16 @@ class Resources:
         self.store = store
         self.clock = clock
         self._given_embedder = embedder
-        self.prices = Prices(self._own)
+        self.prices = Prices(self._own, lambda name: policies.caching(home).long_write(name))
         self.ledger = StoreLedger(store, self.prices)
-        self.roster = Roster(home, settings, given, keys=keys, ledger=self.ledger)
+        self.roster = Roster(
+            home,
+            settings,
+            given,
+            keys=keys,
+            ledger=self.ledger,
+            rates=lambda name: self.prices.rates(name, clock()),
+        )
         self.budget = Budget(store, lambda: self.roster.settings, self._own, clock)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="lila-background")
