@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is said to LILA and how it should be answered."""
+    """What is said to LILA and how it should be answered.
+
+    With `again` nothing is said: the session's last turn is asked once more.
+    """
 
     text: str
     use_case: str = "chat"
@@ -40,6 +43,7 @@ class Asked:
     model: str | None = None
     budget: int | None = None
     now: datetime | None = None
+    again: bool = False
 
 
 @dataclass(slots=True)
@@ -118,14 +122,17 @@ async def converse(
     lila: Lila, asked: Asked, reply: Reply, show: Callable[[TurnEvent], None]
 ) -> None:
     """Run one turn to its end; `reply` holds what came even when this is cancelled."""
-    turn = lila.turn(
-        asked.text,
-        use_case=asked.use_case,
-        session=asked.session,
-        model=asked.model,
-        budget=asked.budget,
-        now=asked.now,
-    )
+    if asked.again and asked.session is not None:
+        turn = lila.retry(asked.session, model=asked.model, budget=asked.budget)
+    else:
+        turn = lila.turn(
+            asked.text,
+            use_case=asked.use_case,
+            session=asked.session,
+            model=asked.model,
+            budget=asked.budget,
+            now=asked.now,
+        )
     async with aclosing(turn) as events:
         async for event in events:
             reply.take(event)

@@ -76,6 +76,15 @@ class FakeLila:
             raise
         yield Done("s7", "c3", False, "embedded/small")
 
+    async def retry(self, session: str, **how: Any) -> AsyncGenerator[TurnEvent, None]:
+        self.calls.append(("retry", session))
+        yield Started(session, "t9")
+        for event in self.script:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+        yield Done(session, "c3", False, "embedded/small")
+
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         self.calls.append(("warm", session))
 

@@ -38,7 +38,13 @@ def test_json_says_what_came_and_what_it_cost(say: Say) -> None:
         "record_id": "c3",
         "model": "embedded/small",
         "stopped": False,
-        "usage": {"total": 30, "read": None, "written": None, "output": 3},
+        "usage": {
+            "total": 30,
+            "read": None,
+            "written": None,
+            "output": 3,
+            "written_long": None,
+        },
     }
     assert seen.stderr == ""
 
@@ -179,3 +185,14 @@ def test_brief_names_the_persons_day_in_the_same_words_everywhere(
     assert say("brief", "--now", "2026-11-30T20:00:00Z").stdout == "Hello there.\n"
     assert "today, Tuesday 1 December 2026:" in fake.asked[0]["text"]
     assert fake.asked[0]["use_case"] == "briefing"
+
+
+def test_retry_asks_the_last_turn_again_and_takes_no_text(fake: FakeLila, say: Say) -> None:
+    fake.sessions_known = (SESSION,)
+    assert say("ask", "--retry").stdout == "Hello there.\n"
+    assert say("ask", "--retry", "--session", "s3").exit_code == 0
+    assert [call for call in fake.calls if call[0] == "retry"] == [("retry", "s7"), ("retry", "s3")]
+    refused = say("ask", "--retry", "and", "more")
+    assert refused.exit_code == 2
+    assert "leave out the text" in refused.stderr
+    assert fake.asked == []
