@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, TypeVar, cast
 
+from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Attempt, Breaker, CachedContent
 from lila_app.gateway.port import Job, Prefix, Slot, Ttl, Usage
 from lila_app.gateway.prices import Cost
+from lila_app.gateway.watch import missed
 from lila_app.storage import breakers, contents, ledger, ratios, reuse
 from lila_app.storage.breakers import BreakerRow
 from lila_app.storage.connection import Store
@@ -17,6 +20,8 @@ from lila_app.storage.contents import ContentRow
 from lila_app.storage.ledger import PrefixRow, UsageRow
 from lila_app.storage.ratios import RatioRow
 from lila_app.storage.reuse import Place
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -45,12 +50,19 @@ class Pricing(Protocol):
 class StoreLedger:
     """Implements `gateway.ledger.Ledger`; safe from any thread and for several processes."""
 
-    def __init__(self, store: Store, prices: Pricing) -> None:
+    def __init__(
+        self,
+        store: Store,
+        prices: Pricing,
+        contract: Callable[[str], CacheContract] = lambda _: CacheContract("none"),
+    ) -> None:
         self._store = store
         self._prices = prices
+        self._contract = contract
 
     def attempted(self, attempt: Attempt) -> None:
-        """Keep one call, with its price and the token ratio it showed."""
+        """Keep one call, with its price and the token ratio it showed; log a missed cache read."""
+        self._watch(attempt)
         name = f"{attempt.provider}/{attempt.model}"
         cost = self._prices.cost(name, attempt.usage, datetime.fromisoformat(attempt.at))
         ratio = _ratio(attempt)
@@ -58,6 +70,18 @@ class StoreLedger:
             ledger.add_usage(connection, _row(attempt, cost))
             if ratio is not None:
                 ratios.observe(connection, ratio)
+
+    def _watch(self, attempt: Attempt) -> None:
+        """Log by its kind alone that a read was promised and did not come."""
+        if attempt.usage.read != 0 or not attempt.session_id:
+            return
+        name = f"{attempt.provider}/{attempt.model}"
+        before = self.last(attempt.session_id, attempt.epoch, attempt.provider, attempt.model)
+        if before is None or before.credential != attempt.credential:
+            return
+        warning = missed(before, attempt, self._contract(name))
+        if warning is not None:
+            _log.warning("a promised cache read did not come: %s, %s", name, warning.cause)
 
     def last(self, session_id: str, epoch: int, provider: str, model: str) -> Attempt | None:
         """The last call of a session's epoch that this model answered whole."""

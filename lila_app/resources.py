@@ -75,7 +75,9 @@ class Resources:
         self.clock = clock
         self._given_embedder = embedder
         self.prices = Prices(self._own, lambda name: policies.caching(home).long_write(name))
-        self.ledger = StoreLedger(store, self.prices)
+        self.ledger = StoreLedger(
+            store, self.prices, lambda name: policies.caching(home).contract(name)
+        )
         self.roster = Roster(
             home,
             settings,
