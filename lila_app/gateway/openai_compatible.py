@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
@@ -14,12 +14,11 @@ from lila_app.gateway.access import Access
 from lila_app.gateway.addresses import is_loopback
 from lila_app.gateway.completions import StreamReader
 from lila_app.gateway.neutral import Neutraliser
-from lila_app.gateway.openai.connection import Connection
+from lila_app.gateway.openai.connection import Connection, listening
 from lila_app.gateway.openai.errors import Explainer
 from lila_app.gateway.port import ProviderEvent, Request
 
 if TYPE_CHECKING:
-    from openai import AsyncStream
     from openai.types.chat import ChatCompletionChunk
     from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 
@@ -96,25 +95,20 @@ class OpenAICompatibleProvider:
     @asynccontextmanager
     async def _answering(
         self, request: Request
-    ) -> AsyncGenerator[AsyncStream[ChatCompletionChunk]]:
+    ) -> AsyncGenerator[AsyncIterator[ChatCompletionChunk]]:
         """The open stream; leaving closes its connection, which stops the server."""
         client = await self._connection.client()
         import httpx2
         import openai
 
-        asked = chat_wire.body(request, self._name.partition("/")[2], self._neutral)
-        stream: AsyncStream[ChatCompletionChunk] | None = None
+        body = chat_wire.body(request, self._name.partition("/")[2], self._neutral)
+        asked = cast("CompletionCreateParamsStreaming", body)
         async with client:
             try:
-                stream = await client.chat.completions.create(
-                    **cast("CompletionCreateParamsStreaming", asked)
-                )
-                yield stream
+                async with listening(await client.chat.completions.create(**asked)) as chunks:
+                    yield chunks
             except (openai.OpenAIError, httpx2.TransportError, ValueError) as error:
                 raise self._explainer.explained(error) from None  # the SDK's may quote the key
-            finally:
-                if stream is not None:
-                    await stream.close()
 
 
 def _pull(name: str) -> str:

@@ -81,7 +81,7 @@ def rendered(body: Body) -> Prompt:
     text = "\x1e".join([tools, form, effort]).encode()
     marks: list[Mark] = []
     ends = [len(text)]
-    opening = closing = 0
+    opening = closing = latest = 0
     items = body["input"]
     for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
         who = item.get("role", item.get("type"))
@@ -93,7 +93,7 @@ def rendered(body: Body) -> Prompt:
             ends.append(len(text))
             if mark is not None:
                 marks.append(Mark(len(text), mark.get("ttl", inherited)))
-        latest = len(text) if who in ("user", "function_call_output") else 0
+        latest = len(text) if who in ("user", "function_call_output") else latest
     if options.get("mode", "implicit") == "implicit" and marks_work(body["model"]):
         marks.append(Mark(latest, inherited))
     return Prompt(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import inspect
 import json
 import time
 from collections.abc import Iterator
@@ -307,6 +309,20 @@ async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAISer
     server.reply = lambda body: Said(lingers=True)
     assert (await said(provider(server)))[-1] == Finished("stop")
     assert await asyncio.to_thread(server.seen[0].broken.wait, 5)  # it was the one to hang up
+
+
+@pytest.mark.parametrize("lingers", [True, False])
+async def test_a_stream_that_is_left_leaves_nothing_behind(
+    server: OpenAIServer, lingers: bool
+) -> None:
+    """Generators left suspended are collected in any thread, after their loop, with a warning."""
+    server.reply = lambda body: Said(pieces=("x",) * 50, lingers=lingers)
+    await said(provider(server))
+    stream = provider(server).stream(HI)
+    assert await anext(stream) == TextDelta("x")
+    await stream.aclose()
+    left = [each for each in gc.get_objects() if inspect.isasyncgen(each) and each.ag_frame]
+    assert not [each for each in left if "openai" in each.ag_code.co_filename]
 
 
 async def test_warming_costs_nothing_unless_it_is_asked_for_with_a_request(

@@ -161,7 +161,8 @@ def test_an_append_only_client_reads_what_a_request_repeats_and_writes_the_rest_
         items: list[dict[str, Any]] = [{"role": "developer", "content": [part(LONG)]}]
         roles = ("user", "assistant")
         for at, text in enumerate(said):
-            mark = "30m" if at == len(said) - 2 else None
+            # On the last question that was answered.
+            mark = "30m" if at == len(said) - 3 else None
             content = [part(text, mark)] if at % 2 == 0 else text
             items.append({"role": roles[at % 2], "content": content})
         return cache.serve(rendered({**body(), "input": items}))
@@ -171,6 +172,7 @@ def test_an_append_only_client_reads_what_a_request_repeats_and_writes_the_rest_
     # With roles and ends 40 bytes a question and 48 an answer: 10 and 12 tokens.
     second = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "two")
     assert (second.ideal_read, second.ideal_written) == (2_000, 32)
+    # The second answer stood there too, and whoever marked it would have it now.
     third = asked("u" * 33, "a" * 36, "v" * 33, "b" * 36, "w" * 33, "c" * 36, "three")
     assert (third.ideal_read, third.ideal_written) == (2_044, 10)
 
@@ -243,6 +245,14 @@ def test_lifetimes_are_those_that_were_chosen_for_each_breakpoint() -> None:
     asked = turns(3)
     asked = replace(asked, cache=replace(asked.cache, ttls=ttls))
     assert [ttl for _, ttl in marked(asked)] == ["12h", "12h", "30m", "30m"]
+
+
+def test_a_breakpoint_that_is_not_worth_its_write_gets_no_mark() -> None:
+    asked = turns(3)
+    without_turns = replace(asked, cache=replace(asked.cache, ttls=("long", "short", None)))
+    assert [ttl for _, ttl in marked(without_turns)] == ["12h", "30m"]
+    without_system = replace(asked, cache=replace(asked.cache, ttls=(None, None, "short")))
+    assert marked(without_system) == [("user ---", "30m")] * 2
 
 
 def test_there_are_never_more_than_four_marks_and_the_turn_before_keeps_one() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from lila_app.gateway.access import Access
 from lila_app.gateway.addresses import is_loopback
@@ -12,7 +15,9 @@ if TYPE_CHECKING:
     import ssl
 
     import httpx2
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, AsyncStream
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 SILENCE_SECONDS = 300.0
@@ -73,3 +78,24 @@ class Connection:
         request.headers["user-agent"] = "lila"
         if self._access.api_key:
             request.headers["authorization"] = f"Bearer {self._access.api_key}"
+
+
+@asynccontextmanager
+async def listening(stream: AsyncStream[T]) -> AsyncGenerator[AsyncIterator[T]]:
+    """What a stream says; leaving closes its connection and ends what reads from it.
+
+    Closing alone leaves the SDK's generators suspended, to be collected in whatever thread comes by
+    and perhaps after their loop. Asked once more, they find the connection closed and end.
+    """
+    import httpx2
+    import openai
+
+    said = aiter(stream)
+    try:
+        yield said
+    finally:
+        await stream.close()
+        ended = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError)
+        with contextlib.suppress(*ended):
+            async for _ in said:
+                pass

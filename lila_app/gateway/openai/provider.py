@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -12,13 +12,12 @@ from lila_app.errors import TruncatedReplyError
 from lila_app.gateway.access import Access
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.openai import wire
-from lila_app.gateway.openai.connection import Connection
+from lila_app.gateway.openai.connection import Connection, listening
 from lila_app.gateway.openai.errors import Explainer
 from lila_app.gateway.openai.reader import ResponseReader
 from lila_app.gateway.port import ProviderEvent, Request
 
 if TYPE_CHECKING:
-    from openai import AsyncStream
     from openai.types.responses import ResponseStreamEvent
     from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
@@ -85,7 +84,7 @@ class OpenAIProvider:
     @asynccontextmanager
     async def _answering(
         self, request: Request
-    ) -> AsyncGenerator[AsyncStream[ResponseStreamEvent]]:
+    ) -> AsyncGenerator[AsyncIterator[ResponseStreamEvent]]:
         """The open stream; leaving closes its connection, which stops the model."""
         client = await self._connection.client()
         import httpx2
@@ -94,13 +93,9 @@ class OpenAIProvider:
         asked = cast(
             "ResponseCreateParamsStreaming", wire.body(request, self._name, self._contract)
         )
-        stream: AsyncStream[ResponseStreamEvent] | None = None
         async with client:
             try:
-                stream = await client.responses.create(**asked)
-                yield stream
+                async with listening(await client.responses.create(**asked)) as events:
+                    yield events
             except (openai.OpenAIError, httpx2.TransportError, ValueError) as error:
                 raise self._explainer.explained(error) from None  # the SDK's may quote the key
-            finally:
-                if stream is not None:
-                    await stream.close()

@@ -134,12 +134,17 @@ def _messages(request: Request, *, marked: bool) -> list[Json]:
     return made
 
 
-def _marks(pieces: Sequence[Message], ttls: Sequence[Ttl]) -> dict[_Place, Ttl]:
-    """Where marks stand and for how long: the breakpoints, then the ends of turns before them."""
+def _marks(pieces: Sequence[Message], ttls: Sequence[Ttl | None]) -> dict[_Place, Ttl]:
+    """Where marks stand and for how long: the breakpoints, then the ends of turns before them.
+
+    A breakpoint whose lifetime is None is not worth its write and gets no mark.
+    """
     declared: list[tuple[_Place, Ttl]] = []
     earlier: list[tuple[_Place, Ttl]] = []
     for number, at in enumerate(at for at, piece in enumerate(pieces) if piece.breakpoint):
-        ttl: Ttl = ttls[number] if number < len(ttls) else "short"
+        ttl: Ttl | None = ttls[number] if number < len(ttls) else "short"
+        if ttl is None:
+            continue
         if pieces[at].role != "assistant":
             declared.append((_Place(at, False), ttl))
         elif at + 1 < len(pieces) and pieces[at + 1].role == "user":
