@@ -311,9 +311,9 @@ def test_another_model_begins_an_epoch_and_the_log_says_why(
     say(other, "Three", session="s1")
     narrow = open_chain(model("b/two", "4", limits=SMALL))
     say(narrow, "Four", session="s1")
-    with Store.open(Home.at(home).profile_db("default"), read_only=True) as store:
-        with store.read() as connection:
-            began = events.list_events(connection, kind="epoch_began")
+    path = Home.at(home).profile_db("default")
+    with Store.open(path, read_only=True) as store, store.read() as connection:
+        began = events.list_events(connection, kind="epoch_began")
     bodies: list[Any] = [event.body for event in began]
     assert [(body["number"], body["reason"]) for body in bodies] == [
         (1, "the session begins"),
