@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lila_app import moments, sample, settings
 from lila_app.composing import Ask, compose, specify, usable
 from lila_app.context import Context
-from lila_app.events import TurnEvent
+from lila_app.events import Confirm, TurnEvent
 from lila_app.facade.cache import Cache
 from lila_app.facade.contexts import Contexts
 from lila_app.facade.costs import Costs
@@ -30,7 +30,8 @@ from lila_app.sending import as_request, stable
 from lila_app.storage import backup
 from lila_app.storage.connection import Store
 from lila_app.storage.turns import unfinished
-from lila_app.turn import Said, answer
+from lila_app.tools import toolbox
+from lila_app.turn import Said, Tools, answer
 from lila_app.views import Check, Progress
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Lila:
         self.costs = Costs(resources)
         self.cache = Cache(resources)
         self.db = Upkeep(resources)
+        self._toolbox = toolbox(self.memory, self.sessions, self.documents, self.goals)
 
     def preview(
         self,
@@ -91,21 +93,28 @@ class Lila:
         model: str | None = None,
         budget: int | None = None,
         now: datetime | str | None = None,
+        confirm: Confirm | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
         """Say something and get the reply as events; the first says that the words are kept.
 
         Closing the generator, or cancelling the task that reads it, stops the reply within half a
-        second and keeps what came of it, marked. `now` rehearses a turn at another time.
-        Raises LilaError.
+        second and keeps what came of it, marked. `now` rehearses a turn at another time. `confirm`
+        is asked before a tool changes something; without it nothing is changed. Raises LilaError.
         """
         resources = self._resources
         said = Said(
             text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
         )
-        return answer(resources, resources.roster.chain(model), said)
+        tools = Tools(self._toolbox, confirm)
+        return answer(resources, resources.roster.chain(model), said, tools)
 
     def retry(
-        self, session: str, *, model: str | None = None, budget: int | None = None
+        self,
+        session: str,
+        *,
+        model: str | None = None,
+        budget: int | None = None,
+        confirm: Confirm | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
         """Ask again what a session's last turn asked, if it has no reply or only a part of one.
 
@@ -115,7 +124,8 @@ class Lila:
         resources = self._resources
         turn = unfinished(resources.store, session)
         said = Said(turn.user, turn.use_case, session, resources.clock(), budget, True)
-        return answer(resources, resources.roster.chain(model), said, turn)
+        tools = Tools(self._toolbox, confirm)
+        return answer(resources, resources.roster.chain(model), said, tools, turn)
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""

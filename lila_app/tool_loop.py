@@ -22,8 +22,9 @@ from lila_app.context.policy import ToolsPolicy
 from lila_app.context.specification import ToolExchange
 from lila_app.errors import InvalidAnswerError, LilaError
 from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
-from lila_app.gateway.port import Call, Carried, Result, Step
+from lila_app.gateway.port import Call, Result, Step
 from lila_app.gateway.structured import Form, Json, Wrong, examine
+from lila_app.replying import Reply
 from lila_app.storage import calls as log
 from lila_app.storage import erasure
 from lila_app.storage.calls import Asked, Returned
@@ -106,17 +107,14 @@ class ToolLoop:
 
     async def take(
         self,
-        said: str,
-        calls: Sequence[Call],
-        carried: Sequence[Carried],
+        reply: Reply,
         *,
         offered: Sequence[str],
         record_id: str,
     ) -> AsyncGenerator[ToolCall | ToolResult, None]:
         """Do what one answer of the model asked for, one call after the other, as they stand.
 
-        `said` is what it wrote before the calls. Raises InvalidAnswerError when arguments cannot
-        be used for the second time in the turn.
+        Raises InvalidAnswerError when arguments cannot be used for the second time in the turn.
         """
         store, where = self._setting.store, self._setting.where
         if self._logged is None:
@@ -125,7 +123,7 @@ class ToolLoop:
         step = len(self.steps) + 1
         results: list[Result] = []
         exchanges: list[ToolExchange] = []
-        for place, call in enumerate(map(_writable, calls)):
+        for place, call in enumerate(map(_writable, reply.calls)):
             number = len(self.exchanges) + place + 1
             asked = Asked(
                 where.turn_id,
@@ -148,13 +146,13 @@ class ToolLoop:
                     arguments=arguments,
                     result=result.text,
                     step=step,
-                    said=said.strip() if place == 0 else "",
+                    said=reply.said.strip() if place == 0 else "",
                     failed=result.failed,
                 )
             )
             results.append(Result(replace(call, arguments=arguments), result.text, result.failed))
         self.exchanges += tuple(exchanges)
-        self.steps += (Step(said, tuple(results), tuple(carried)),)
+        self.steps += (Step(reply.said, tuple(results), tuple(reply.carried)),)
 
     @property
     def _at(self) -> str:

@@ -3,7 +3,8 @@
 The words are durable before anything else happens. Then the layers are asked, the prompt is
 assembled for the chosen model and put on record, and only then models are called, the chosen one
 first. One with lower limits gets the same candidates assembled anew, in a record linked to the one
-before. Whatever ends the reply early, what there is of it is kept and marked.
+before; one that asks for tools is asked again with what they returned, in another. Whatever ends
+the reply early, what there is of it is kept and marked.
 """
 
 from __future__ import annotations
@@ -11,21 +12,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lila_app import moments
 from lila_app.composing import Ask, compose, specify, tighter, title, under, usable, use_case
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
-from lila_app.events import Done, Notice, Started, TurnEvent
+from lila_app.events import Confirm, Done, Notice, Started, TurnEvent
 from lila_app.gateway.calling import Switched
-from lila_app.gateway.port import Provider, TextDelta, ThinkingDelta, Usage
+from lila_app.gateway.port import Provider, Request, Step, TextDelta, ThinkingDelta, Usage
 from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
 from lila_app.storage import cuts, erasure, records, sessions, turns
 from lila_app.storage.turns import TurnRow
+from lila_app.tool_loop import Handler, Setting, Toolbox, ToolLoop, Where
 
 TIGHTER = 3, 4
 """A prompt the model found too large is assembled again under three quarters of its limit."""
@@ -48,10 +50,19 @@ class Said:
     """Whether the deadline holds; a turn with a given time is a rehearsal and waits for all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What does the tools' work, and how the person is asked; None where nobody can be."""
+
+    toolbox: Toolbox = field(default_factory=dict[str, Handler])
+    confirm: Confirm | None = None
+
+
 async def answer(
     resources: Resources,
     chain: Sequence[Provider],
     said: Said,
+    tools: Tools,
     again: TurnRow | None = None,
 ) -> AsyncGenerator[TurnEvent, None]:
     """Run one turn with the models of a chain, the chosen one first; `again` asks a turn anew.
@@ -60,7 +71,7 @@ async def answer(
     """
     turn = again or await asyncio.to_thread(_begin, resources, said)
     yield Started(turn.session_id, turn.id)
-    open_turn = _OpenTurn(resources, tuple(chain), said, turn)
+    open_turn = _OpenTurn(resources, tuple(chain), said, tools, turn)
     try:
         async for event in open_turn.events():
             yield event
@@ -96,17 +107,34 @@ def _begin(resources: Resources, said: Said) -> TurnRow:
     return turns.begin(resources.store, session, text, use_case=said.use_case, at=at)
 
 
+@dataclass(slots=True)
+class _Asked:
+    """What one answer is asked for: with which steps before it, and which tools it was offered."""
+
+    specification: Specification
+    steps: tuple[Step, ...]
+    offered: tuple[str, ...] = ()
+
+
 class _OpenTurn:
     """A turn that is being answered."""
 
     def __init__(
-        self, resources: Resources, chain: tuple[Provider, ...], said: Said, turn: TurnRow
+        self,
+        resources: Resources,
+        chain: tuple[Provider, ...],
+        said: Said,
+        tools: Tools,
+        turn: TurnRow,
     ) -> None:
         self._resources = resources
         self._chosen = chain[0]
         self._candidates = chain
         self._said = said
+        self._tools = tools
         self._turn = turn
+        self._shown: tuple[str, ...] = ()
+        """Items whose text tools of this turn returned."""
         self.reply = Reply()
         self.answering = chain[0].name
         self.record_id = ""
@@ -121,27 +149,68 @@ class _OpenTurn:
         self._generation = 0
 
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
-        """Assemble, record, ask; again while one that is to answer finds it too large."""
+        """Answer, and answer again with what tools returned while the model asks for some."""
         leave = await asyncio.to_thread(self._resources.budget.check, self._candidates)
         self._candidates = tuple(self._candidates[place] for place in leave.places)
         self.answering = self._candidates[0].name
         if leave.notice:
             yield Notice(leave.notice)
         specification = await asyncio.to_thread(self._specify)
-        for assembly in range(1, MOST_ASSEMBLIES + 1):
-            context = await asyncio.to_thread(self._record, specification)
-            try:
-                async for event in self._stream(context):
+        loop = ToolLoop(await asyncio.to_thread(self._setting, specification))
+        while True:
+            answering = _Asked(specification, loop.steps)
+            async with aclosing(self._answer(answering)) as events:
+                async for event in events:
                     yield event
+            if not self.reply.asks:
+                self.stopped = False
+                return
+            if loop.over:
+                yield Notice("the model did not stop asking for tools and was left; ask again")
+                return
+            asked = loop.take(self.reply, offered=answering.offered, record_id=self.record_id)
+            async with aclosing(asked) as events:
+                async for event in events:
+                    yield event
+            self._shown = tuple(loop.items)
+            specification = replace(
+                answering.specification,
+                parent_record_id=self.record_id,
+                exchanges=loop.exchanges,
+            )
+
+    def _setting(self, specification: Specification) -> Setting:
+        """What the tool loop works with."""
+        policy, resources = specification.policy.tools, self._resources
+        where = Where(
+            self._turn.session_id,
+            self._turn.id,
+            self._said.now,
+            policy.result_tokens,
+            resources.count,
+        )
+        return Setting(resources.store, self._tools.toolbox, policy, where, self._tools.confirm)
+
+    async def _answer(self, asked: _Asked) -> AsyncGenerator[TurnEvent, None]:
+        """Assemble, record, ask; again while one that is to answer finds it too large."""
+        earlier = self.reply.text
+        for assembly in range(1, MOST_ASSEMBLIES + 1):
+            context = await asyncio.to_thread(self._record, asked.specification)
+            request = as_request(context, self._said.use_case, steps=asked.steps)
+            asked.offered = tuple(tool.name for tool in request.tools)
+            self.reply = Reply(earlier)
+            try:
+                async with aclosing(self._stream(request)) as events:
+                    async for event in events:
+                        yield event
             except ContextTooLarge as error:
-                if assembly == MOST_ASSEMBLIES or self.reply.text:
+                if assembly == MOST_ASSEMBLIES or self.reply.said:
                     raise
-                smaller, notice = self._smaller(specification, error.model)
-                specification = smaller
+                smaller, notice = self._smaller(asked.specification, error.model)
+                asked.specification = smaller
                 if notice:
                     yield Notice(notice)
             else:
-                self.stopped = False
                 return
 
     def _smaller(self, specification: Specification, model: str) -> tuple[Specification, str]:
@@ -208,12 +277,11 @@ class _OpenTurn:
                 policy=snapshot(specification.policy),
                 generation=self._generation,
                 turn_id=self._turn.id,
+                shown=self._shown,
             )
         return context
 
-    async def _stream(self, context: Context) -> AsyncGenerator[TurnEvent, None]:
-        request = as_request(context, self._said.use_case)
-        self.reply = Reply()
+    async def _stream(self, request: Request) -> AsyncGenerator[TurnEvent, None]:
         called = self._resources.caller.stream(self._candidates, request, record_id=self.record_id)
         async with aclosing(called) as events:
             async for event in events:
@@ -221,8 +289,11 @@ class _OpenTurn:
                     case Switched(to=to, why=why):
                         self.answering = to
                         yield Notice(f"{why}; {to} answers")
-                    case TextDelta() | ThinkingDelta():
+                    case TextDelta(text=text):
+                        shown = self.reply.shown(text)
                         self.reply.take(event)
+                        yield TextDelta(shown)
+                    case ThinkingDelta():
                         yield event
                     case _:
                         self.reply.take(event)

@@ -17,6 +17,7 @@ from lila_app.errors import InvalidAnswerError, NotFoundError
 from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Carried
 from lila_app.gateway.structured import Json
+from lila_app.replying import Reply
 from lila_app.storage import calls as log
 from lila_app.storage import check, forget, memories, sessions, turns
 from lila_app.storage.connection import Store
@@ -73,7 +74,8 @@ def answering(says: bool, asked: list[Confirmation] | None = None) -> Confirm:
 async def took(
     loop: ToolLoop, *calls: Call, said: str = "", carried: Sequence[Carried] = ()
 ) -> list[ToolCall | ToolResult]:
-    events = loop.take(said, calls, carried, offered=NAMES, record_id="c1")
+    reply = Reply(pieces=[said], calls=list(calls), carried=list(carried))
+    events = loop.take(reply, offered=NAMES, record_id="c1")
     return [event async for event in events]
 
 
@@ -225,7 +227,7 @@ async def test_a_tool_that_was_not_offered_is_not_there(setting: Setting, lila: 
     events = [
         event
         async for event in yes.take(
-            "", [call("remember", text="x")], (), offered=("search_memory",), record_id="c1"
+            Reply(calls=[call("remember", text="x")]), offered=("search_memory",), record_id="c1"
         )
     ]
     assert isinstance(events[-1], ToolResult)
