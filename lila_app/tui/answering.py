@@ -9,7 +9,16 @@ from contextlib import aclosing
 from typing import Protocol
 
 from lila_app.errors import LilaError
-from lila_app.events import Done, Notice, Started, TextDelta, ThinkingDelta, ToolCall, TurnEvent
+from lila_app.events import (
+    Confirmation,
+    Done,
+    Notice,
+    Started,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    TurnEvent,
+)
 from lila_app.tui.exchange import Kind
 from lila_app.tui.outbox import Outbox
 from lila_app.tui.session_model import SessionModel
@@ -56,6 +65,10 @@ class View(Protocol):
         """Put text before what is in the prompt."""
         ...
 
+    async def consent(self, question: Confirmation) -> bool:
+        """Ask whether a tool may change something."""
+        ...
+
     def refresh_status(self) -> None:
         """The model's state changed."""
         ...
@@ -88,7 +101,7 @@ class Answering:
         turn = await view.begin_turn(text)
         progress = _Progress()
         try:
-            async with aclosing(self._model.begin(text)) as events:
+            async with aclosing(self._model.begin(text, view.consent)) as events:
                 turn.wait(str(self._model.status.phase))
                 view.refresh_status()
                 async for event in events:

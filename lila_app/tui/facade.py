@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from lila_app.events import TurnEvent
+from lila_app.events import Confirm, TurnEvent
 from lila_app.views import (
     ForgetReport,
     ModelInfo,
@@ -117,8 +117,12 @@ class Assistant(Protocol):
         use_case: str = "chat",
         session: str | None = None,
         model: str | None = None,
+        confirm: Confirm | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
-        """Say something; closing the generator stops the reply and keeps what is there."""
+        """Say something; closing the generator stops the reply and keeps what is there.
+
+        `confirm` is asked before a tool changes something.
+        """
         ...
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> object:

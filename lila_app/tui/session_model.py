@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lila_app.errors import LilaError
-from lila_app.events import Done, Started, TextDelta, ThinkingDelta, TurnEvent, Usage
+from lila_app.events import Confirm, Done, Started, TextDelta, ThinkingDelta, TurnEvent, Usage
 from lila_app.tui.facade import Assistant
 from lila_app.tui.plain import one_line
 from lila_app.tui.record_view import RecordView, read_record
@@ -91,7 +91,7 @@ class SessionModel:
 
     # -- a turn ---------------------------------------------------------------------------
 
-    def begin(self, text: str) -> AsyncGenerator[TurnEvent, None]:
+    def begin(self, text: str, confirm: Confirm) -> AsyncGenerator[TurnEvent, None]:
         """Say `text`; hand each event to `observe`, and close the generator to stop."""
         phase = self._preparing or Phase.READING
         self.status = replace(self.status, phase=phase, prompt=None, cached=None)
@@ -99,7 +99,13 @@ class SessionModel:
         self.turn_active = True
         if not self.title:
             self.title = one_line(text, TITLE_LENGTH)
-        return self._lila.turn(text, use_case="chat", session=self.session_id, model=self.chosen)
+        return self._lila.turn(
+            text,
+            use_case="chat",
+            session=self.session_id,
+            model=self.chosen,
+            confirm=confirm,
+        )
 
     def observe(self, event: TurnEvent) -> None:
         """Follow one event of the turn."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lila_app.errors import LilaError, NotFoundError
-from lila_app.events import Done, Started, TextDelta, TurnEvent, Usage
+from lila_app.events import Confirm, Confirmation, Done, Started, TextDelta, TurnEvent, Usage
 from lila_app.views import (
     ForgetReport,
     ModelInfo,
@@ -32,8 +32,8 @@ class Pause:
     """The model says nothing until the test lets it go on."""
 
 
-Step = TurnEvent | Hang | Pause | Exception
-"""What a scripted turn does next; an exception is raised."""
+Step = TurnEvent | Hang | Pause | Confirmation | Exception
+"""What a scripted turn does next; an exception is raised, a confirmation asked for."""
 
 
 def reply(*pieces: str, read: int | None = 90, total: int | None = 120) -> list[Step]:
@@ -169,6 +169,7 @@ class FakeLila:
         self.script: list[list[Step]] = list(turns)
         self.said: list[str] = []
         self.stopped: list[str] = []
+        self.consented: list[bool] = []
         self.warmed = 0
         self.warm_sessions: list[str | None] = []
         self.warming: Callable[[], None] = lambda: None
@@ -183,6 +184,7 @@ class FakeLila:
         use_case: str = "chat",
         session: str | None = None,
         model: str | None = None,
+        confirm: Confirm | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
         steps = self.script.pop(0) if self.script else reply("yes")
         self.said.append(text)
@@ -203,6 +205,9 @@ class FakeLila:
                     case Pause():
                         await self.go_on.wait()
                         self.go_on.clear()
+                    case Confirmation():
+                        assert confirm is not None
+                        self.consented.append(await confirm(step))
                     case TextDelta():
                         given += step.text
                         yield step

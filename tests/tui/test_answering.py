@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import UnavailableError
-from lila_app.events import Notice, TextDelta, ThinkingDelta, ToolCall, Usage
+from lila_app.events import Confirmation, Notice, TextDelta, ThinkingDelta, ToolCall, Usage
+from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.widgets.reply import Reply
 from lila_app.tui.widgets.status_line import StatusLine
 from lila_app.tui.widgets.thinking import Thinking
@@ -20,6 +21,7 @@ from tests.tui.driving import (
     prompt,
     running,
     say,
+    screen_text,
     settled,
     state,
     text_of,
@@ -289,3 +291,20 @@ async def test_after_stopping_the_context_of_that_turn_is_shown(lila: FakeLila) 
         await pilot.press("escape")
         await until(pilot, lambda: "context 1,512" in text_of(chat(pilot).query_one(StatusLine)))
         assert lila.contexts.asked == [("last", "s1")]
+
+
+async def test_a_tool_that_changes_something_is_asked_about_and_no_is_under_enter(
+    lila: FakeLila,
+) -> None:
+    question = Confirmation("remember", "{}", "Remember “the [key]”?")
+    lila.script = [[question, TextDelta("kept")], [question, TextDelta("not kept")]]
+    async with running(lila) as pilot:
+        for key in ("y", "enter"):
+            await say(pilot, "remember the key")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            await pilot.pause()
+            assert "Remember “the [key]”?" in screen_text(pilot)
+            await pilot.press(key)
+            await settled(pilot)
+        assert lila.consented == [True, False]
+        assert [turn.exchange.reply for turn in turns(pilot)] == ["kept", "not kept"]

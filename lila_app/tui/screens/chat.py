@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 from textual.worker import Worker, WorkerError, WorkerState
 
 from lila_app.errors import LilaError
+from lila_app.events import Confirmation
 from lila_app.tui.answering import Answering, TurnView
 from lila_app.tui.editor import edit
 from lila_app.tui.exchange import Kind, from_turn
@@ -26,6 +27,7 @@ from lila_app.tui.host import host
 from lila_app.tui.outbox import Outbox
 from lila_app.tui.preparing import Preparing
 from lila_app.tui.screens.choose_model import ChooseModelScreen
+from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.screens.sessions import Picked, SessionsScreen
 from lila_app.tui.second_press import SecondPress
 from lila_app.tui.session_catalog import SessionCatalog
@@ -194,6 +196,10 @@ class ChatScreen(Screen[None]):
     async def choose(self, missing: Missing) -> str | None:
         """Ask which model to fetch or take."""
         return await host(self).push_screen_wait(ChooseModelScreen(missing))
+
+    async def consent(self, question: Confirmation) -> bool:
+        """Ask whether a tool may change something."""
+        return await host(self).push_screen_wait(ConfirmScreen(question.question, yes="Yes"))
 
     async def tell(self, kind: Kind, text: str, hint: str = "") -> None:
         """Something to say in the transcript, outside any turn."""
