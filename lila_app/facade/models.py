@@ -90,10 +90,14 @@ class Models:
         return f"the price data knows no {name}; `lila models test {name}` says if it is there"
 
     async def test(self, name: str) -> AsyncGenerator[Stage, None]:
-        """Try a model stage by stage: reach, auth, stream, schema, cache on call 2, cost."""
+        """Try a model stage by stage: reach, auth, stream, schema, cache on call 2, cost.
+
+        Raises `MonthSpentError` for a model that costs money when the month's budget is spent.
+        """
         from lila_app.gateway.trial import trial
 
         provider = await asyncio.to_thread(self._resources.roster.provider, name)
+        await asyncio.to_thread(self._resources.budget.check, [provider])
         terms = await asyncio.to_thread(self._terms, name)
         async for stage in trial(provider, terms):
             yield stage
@@ -118,8 +122,9 @@ class Models:
         key = roster.keys.find(provider) if provider in roster.keys.providers else None
         return Terms(
             key=f"{key.shown} from {key.origin}" if key is not None else "",
+            credential=roster.about(name).credential,
             remote=not own,
-            contract=self._resources.roster.contract(name),
+            contract=roster.contract(name),
             cost=lambda usage: resources.prices.cost(name, usage, resources.clock()),
             record=resources.ledger.attempted,
             now=lambda: moments.stored(resources.clock()),

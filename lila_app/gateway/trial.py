@@ -66,11 +66,12 @@ _PROMISED = ("anthropic", "breakpoints", "prefix")
 class Terms:
     """What is known of a model before it is tried.
 
-    `key` says which key is used, "" when none is. `remote` is whether calls cost money. `cost` is
-    the price of a call's usage; `record` is told of every call.
+    `key` says which key is used, "" when none is, and `credential` is its digest. `remote` is
+    whether calls cost money. `cost` is the price of a call's usage; `record` is told of every call.
     """
 
     key: str = ""
+    credential: str = ""
     remote: bool = False
     contract: CacheContract = field(default_factory=lambda: CacheContract("prefix"))
     cost: Callable[[Usage], Cost] = lambda _: Cost(None, "no price is known")
@@ -173,6 +174,7 @@ class _Calls:
                 model,
                 call.ended or type(call.error).__name__,
                 call.usage or Usage(),
+                self._terms.credential,
                 slot="background",
                 use_case="trial",
                 first_token_ms=call.first_ms or None,
