@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from lila_app.assistant import Lila, open_lila
-from lila_app.errors import UnavailableError
+from lila_app.errors import UnreachableError
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from lila_app.tui.app import LilaApp
 from lila_app.tui.facade import Assistant
@@ -111,7 +111,7 @@ async def test_quitting_in_the_middle_keeps_the_partial_reply_in_the_store(
 async def test_a_model_that_fails_leaves_the_words_in_the_store_and_the_prompt(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
-    provider.enqueue(Scripted((), error=UnavailableError("nothing answered", hint="start it")))
+    provider.enqueue(Scripted((), error=UnreachableError("nothing answered", hint="start it")))
     async with talking(lila) as pilot:
         await say(pilot, "are you there?")
         await until(pilot, lambda: bool(notes(pilot)), 20)
