@@ -73,7 +73,9 @@ class Connector:
             trust_env=not is_loopback(self.address),  # a proxy has no business on loopback
             event_hooks={"request": [self._cleaned()]},
         )
-        unused = httpx2.Client(verify=verify)  # else the SDK loads certificates again for its own
+        # The SDK would make both of these itself, and load certificates again, 90 ms each time.
+        unused = httpx2.Client(verify=verify, trust_env=False)
+        for_websockets = {"ssl": verify}
         client = Client(
             vertexai=False,
             api_key=self._access.api_key,
@@ -84,7 +86,7 @@ class Connector:
                 retry_options=None,
                 httpx_async_client=http,
                 httpx_client=unused,
-                async_client_args={"verify": verify},
+                async_client_args=for_websockets,
             ),
         )
         return client, http, unused
