@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -45,7 +45,12 @@ def spend(store: Store, cents: int | None, at: str = "2026-11-15T12:00:00+00:00"
     ledger.add_usage(store, row)
 
 
-PAID, OWN = SimpleNamespace(name="openai/m"), SimpleNamespace(name="embedded/small")
+@dataclass(frozen=True)
+class Model:
+    name: str
+
+
+PAID, OWN = Model("openai/m"), Model("embedded/small")
 
 
 def test_below_80_percent_nothing_is_said(store: Store, clock: FakeClock) -> None:
