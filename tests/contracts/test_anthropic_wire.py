@@ -127,6 +127,17 @@ def test_of_more_than_four_breakpoints_the_first_and_the_last_three_are_marked()
     assert marked(request) == [(f"system {n}", "5m") for n in (0, 3, 4, 5)]
 
 
+def test_a_loop_takes_the_last_of_four_marks_from_the_middle() -> None:
+    system = tuple(Message("system", f"piece {n}", breakpoint=True) for n in range(4))
+    request = Request((*system, Message("user", "hello")), 8, steps=(asked(),))
+    assert [place for place, _ in marked(request)] == [
+        "system 0",
+        "system 2",
+        "system 3",
+        "message 2.0",
+    ]
+
+
 def test_a_model_without_such_a_cache_gets_no_marks() -> None:
     made = wire.body(conversation(30), NAME, CacheContract("prefix"))
     assert marks(made) == []
