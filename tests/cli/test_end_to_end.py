@@ -47,7 +47,13 @@ def test_a_question_is_answered_and_what_the_model_saw_can_be_looked_at(
         "record_id": "c1",
         "model": "local/test",
         "stopped": False,
-        "usage": {"total": 30, "read": None, "written": None, "output": 3},
+        "usage": {
+            "total": 30,
+            "read": None,
+            "written": None,
+            "output": 3,
+            "written_long": None,
+        },
     }
     assert "The spare key is with Ana" in server.prompts[0]
     assert "Who has the spare key?" in server.prompts[0]
