@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lila_app.cli.output import answer, aside, document, note
+from lila_app.cli.consent import at_terminal
+from lila_app.cli.output import answer, aside, document, note, one_line
 from lila_app.errors import Cancelled
 from lila_app.events import (
     Done,
@@ -28,6 +29,10 @@ from lila_app.events import (
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
+
+
+LONGEST_CALL = 200
+"""Characters of a tool's call that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class Aside:
             case Notice(text=text):
                 note(text)
             case ToolCall(name=name, arguments=arguments):
-                note(f"tool {name} {arguments}")
+                note(one_line(f"tool {name} {arguments}")[:LONGEST_CALL])
             case ToolResult(name=name, text=text):
                 note(f"tool {name} returned {len(text)} characters")
             case _:
@@ -122,8 +127,9 @@ async def converse(
     lila: Lila, asked: Asked, reply: Reply, show: Callable[[TurnEvent], None]
 ) -> None:
     """Run one turn to its end; `reply` holds what came even when this is cancelled."""
+    confirm = at_terminal()
     if asked.again and asked.session is not None:
-        turn = lila.retry(asked.session, model=asked.model, budget=asked.budget)
+        turn = lila.retry(asked.session, model=asked.model, budget=asked.budget, confirm=confirm)
     else:
         turn = lila.turn(
             asked.text,
@@ -132,6 +138,7 @@ async def converse(
             model=asked.model,
             budget=asked.budget,
             now=asked.now,
+            confirm=confirm,
         )
     async with aclosing(turn) as events:
         async for event in events:

@@ -14,7 +14,7 @@ from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from lila_app.errors import LilaError
-from lila_app.events import Done, Started, TextDelta, TurnEvent, Usage
+from lila_app.events import Confirmation, Done, Started, TextDelta, TurnEvent, Usage
 from lila_app.views import (
     ForgetReport,
     MemoryInfo,
@@ -35,7 +35,7 @@ ANSWER: tuple[TurnEvent, ...] = (
 
 @dataclass
 class FakeLila:
-    script: Sequence[TurnEvent | LilaError | Exception] = ANSWER
+    script: Sequence[TurnEvent | Confirmation | LilaError | Exception] = ANSWER
     forever: bool = False
     notice: str | None = None
     known: tuple[ModelInfo, ...] = (EMBEDDED,)
@@ -68,6 +68,10 @@ class FakeLila:
             for event in self.script:
                 if isinstance(event, Exception):
                     raise event
+                if isinstance(event, Confirmation):
+                    confirm = how["confirm"]
+                    given = "nobody" if confirm is None else await confirm(event)
+                    event = TextDelta(f"consent: {given}")
                 yield event
             if self.forever:
                 await asyncio.sleep(3600)

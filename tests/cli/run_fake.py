@@ -7,13 +7,19 @@ import sys
 import lila_app
 from lila_app.cli import main
 from lila_app.errors import UnavailableError
-from lila_app.events import TextDelta
+from lila_app.events import Confirmation, TextDelta, ToolCall
 from tests.cli.fake import SESSION, FakeLila, opener
 
 CASES = {
     "answers": FakeLila(sessions_known=(SESSION,)),
     "never-ends": FakeLila(script=(TextDelta("It begins. "), TextDelta("And")), forever=True),
     "fails": FakeLila(script=(UnavailableError("nothing answered", hint="start the server"),)),
+    "consent": FakeLila(
+        script=(
+            ToolCall("remember", '{"text":"x"}'),
+            Confirmation("remember", "{}", "Remember “the\x1b[31m key”?"),
+        )
+    ),
     "rude": FakeLila(script=(TextDelta("a\x1b]0;owned\x07b. "),)),
 }
 

@@ -81,6 +81,7 @@ def test_every_option_reaches_the_assistant(fake: FakeLila, say: Say) -> None:
             "model": "local/x",
             "budget": 900,
             "now": datetime(2026, 11, 30, 7, tzinfo=UTC),
+            "confirm": None,
         }
     ]
 

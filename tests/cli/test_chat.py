@@ -186,3 +186,40 @@ def test_a_terminal_is_asked_before_anything_is_erased(tmp_path: Path) -> None:
     with terminal(tmp_path, [*FAKE, "answers", "memory", "forget", "m5", "--yes"]) as screen:
         screen.wait_for("erased m5")
         assert screen.leave() == 0
+
+
+def test_a_tool_that_changes_something_is_asked_about_at_a_terminal(tmp_path: Path) -> None:
+    for key, given in (("y\n", True), ("\n", False), (CTRL_D, None)):
+        with terminal(tmp_path, [*FAKE, "consent", "ask", "hi"]) as screen:
+            said = screen.wait_for("[y/N]: ")
+            assert 'tool remember {"text":"x"}' in said
+            assert "Remember “the\ufffd[31m key”?" in said
+            screen.type(key)
+            if given is None:
+                assert screen.leave() == 130, "leaving the question leaves the turn"
+            else:
+                screen.wait_for(f"consent: {given}")
+                assert screen.leave() == 0
+
+
+def test_ctrl_c_at_the_question_stops_the_turn_at_once(tmp_path: Path) -> None:
+    with terminal(tmp_path, [*FAKE, "consent", "chat", "--plain"]) as screen:
+        screen.wait_for("You: ")
+        screen.type("hi\n")
+        screen.wait_for("[y/N]: ")
+        screen.interrupt("[stopped; what came so far is kept]")
+        screen.wait_for("You: ")
+        screen.type(CTRL_D)
+        assert screen.leave() == 0
+
+
+def test_without_a_terminal_nobody_is_asked(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *FAKE, "consent", "ask", "hi"],
+        input=b"y\n",
+        capture_output=True,
+        env=environment(tmp_path),
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == b"consent: nobody\n"
