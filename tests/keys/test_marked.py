@@ -44,15 +44,17 @@ class Machine:
     server: Echoing
     said: list[bytes] = field(default_factory=list[bytes])
 
-    def run(
-        self, *args: str, stdin: str = "", script: tuple[str, ...] = ("-m", "lila_app"), **env: str
-    ) -> tuple[int, str]:
-        """The command in a process, with every debug switch on; its code and its stdout."""
+    def run(self, *args: str, stdin: str = "", **env: str) -> tuple[int, str]:
+        """`lila` with these arguments; its code and its stdout."""
+        return self.run_module("lila_app", *args, stdin=stdin, **env)
+
+    def run_module(self, module: str, *args: str, stdin: str = "", **env: str) -> tuple[int, str]:
+        """A module in a process, with every debug switch on."""
         folders = {name: str(self.root / name) for name in ("home", "tmp", "user")}
         for folder in folders.values():
             Path(folder).mkdir(exist_ok=True)
         done = subprocess.run(
-            [sys.executable, *script, *args],
+            [sys.executable, "-m", module, *args],
             input=stdin.encode(),
             capture_output=True,
             env={
@@ -143,10 +145,9 @@ def test_trying_keys_and_models_leaves_none(machine: Machine) -> None:
 
 
 def test_a_crash_leaves_frames_and_no_key(machine: Machine) -> None:
-    crash = ("-m", "tests.keys.run_crashing")
-    code, _ = machine.run(
-        "ask", "--model", "openai/m", "Hello", script=crash, **machine.as_provider("openai")
-    )
+    ask = ("ask", "--model", "openai/m", "Hello")
+    env = machine.as_provider("openai")
+    code, _ = machine.run_module("tests.keys.run_crashing", *ask, **env)
     assert code == 70
     log = (machine.root / "home" / "state" / "logs" / "lila.log").read_text()
     assert "run_crashing.py" in log and "builtins.KeyError" in log
