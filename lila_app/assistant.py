@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -106,7 +107,7 @@ class Lila:
             text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
         )
         tools = Tools(self._toolbox, confirm)
-        return answer(resources, resources.roster.chain(model), said, tools)
+        return answer(resources, partial(resources.roster.chain, model), said, tools)
 
     def retry(
         self,
@@ -125,7 +126,7 @@ class Lila:
         turn = unfinished(resources.store, session)
         said = Said(turn.user, turn.use_case, session, resources.clock(), budget, True)
         tools = Tools(self._toolbox, confirm)
-        return answer(resources, resources.roster.chain(model), said, tools, turn)
+        return answer(resources, partial(resources.roster.chain, model), said, tools, turn)
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""

@@ -10,7 +10,7 @@ the reply early, what there is of it is kept and marked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -60,18 +60,20 @@ class Tools:
 
 async def answer(
     resources: Resources,
-    chain: Sequence[Provider],
+    chain: Callable[[], Sequence[Provider]],
     said: Said,
     tools: Tools,
     again: TurnRow | None = None,
 ) -> AsyncGenerator[TurnEvent, None]:
     """Run one turn with the models of a chain, the chosen one first; `again` asks a turn anew.
 
+    `chain` is asked in a thread: a model's key may be in a keyring, which takes its time.
     Closing the generator stops the reply; raises LilaError, words kept.
     """
+    models = tuple(await asyncio.to_thread(chain))
     turn = again or await asyncio.to_thread(_begin, resources, said)
     yield Started(turn.session_id, turn.id)
-    open_turn = _OpenTurn(resources, tuple(chain), said, tools, turn)
+    open_turn = _OpenTurn(resources, models, said, tools, turn)
     try:
         async for event in open_turn.events():
             yield event
