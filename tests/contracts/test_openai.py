@@ -95,12 +95,13 @@ async def test_what_is_sent_is_what_is_meant_and_nothing_about_the_person(
     assert seen.path == "/v1/responses"
     key = seen.body.pop("prompt_cache_key")
     assert isinstance(key, str) and len(key) == 32
-    opening = {"type": "input_text", "text": "---\n"}
+    developer = [{"type": "input_text", "text": "Be kind."}]
+    person = [{"type": "input_text", "text": "---\n"}, {"type": "input_text", "text": "Hi."}]
     assert seen.body == {
         "model": "gpt-5.6",
         "input": [
-            {"role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
-            {"role": "user", "content": [opening, {"type": "input_text", "text": "Hi."}]},
+            {"type": "message", "role": "developer", "content": developer},
+            {"type": "message", "role": "user", "content": person},
         ],
         "max_output_tokens": 100,
         "store": False,
@@ -262,8 +263,8 @@ async def test_another_model_sees_what_was_said_and_found_and_no_thinking(
     await said(provider(server, "gpt-6.1"), replace(HI, tools=(TOOL,), steps=(step,)))
     items = server.seen[1].body["input"]
     assert isinstance(items, list)
-    kinds = [item.get("type", item.get("role")) for item in items[2:]]
-    assert kinds == ["assistant", "function_call", "function_call_output"]
+    assert items[2] == {"type": "message", "role": "assistant", "content": "Let me look."}
+    assert [item["type"] for item in items[3:]] == ["function_call", "function_call_output"]
     assert b"sealed" not in server.seen[1].raw
 
 

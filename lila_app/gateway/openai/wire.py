@@ -125,12 +125,12 @@ def _messages(request: Request, *, marked: bool) -> list[Json]:
         text = _clean(piece.content)
         if piece.role == "assistant":
             if text:  # else nobody answered that turn
-                made.append({"role": "assistant", "content": text})
+                made.append(_message("assistant", text))
             continue
         parts = [_part(OPENING, marks.get(_Place(at, True)))] if piece.role == "user" else []
         if text:
             parts.append(_part(text, marks.get(_Place(at, False))))
-        made.append({"role": "developer" if piece.role == "system" else "user", "content": parts})
+        made.append(_message("developer" if piece.role == "system" else "user", parts))
     return made
 
 
@@ -157,6 +157,10 @@ def _marks(pieces: Sequence[Message], ttls: Sequence[Ttl | None]) -> dict[_Place
             earlier.append((_Place(at, True), ttl))
     kept = declared[-(MOST_MARKS - min(1, len(earlier))) :]
     return dict([*kept, *earlier[: MOST_MARKS - len(kept)]])
+
+
+def _message(role: str, content: object) -> Json:
+    return {"type": "message", "role": role, "content": content}
 
 
 def _part(text: str, ttl: Ttl | None) -> Json:
@@ -193,7 +197,7 @@ def _told_again(step: Step) -> list[Json]:
     text = _clean(step.text)
     made: list[Json] = []
     if text:
-        made.append({"role": "assistant", "content": text})
+        made.append(_message("assistant", text))
     for result in step.results:
         call: Json = {"type": "function_call", "call_id": result.call.id, "name": result.call.name}
         made.append({**call, "arguments": _clean(result.call.arguments)})
