@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from lila_app.cost_views import WarningInfo
 from lila_app.events import Confirm, TurnEvent
 from lila_app.views import (
     ForgetReport,
@@ -82,6 +83,14 @@ class Models(Protocol):
         ...
 
 
+class Caches(Protocol):
+    """Caches of model providers. Every call blocks and raises `LilaError`."""
+
+    def warnings(self, session: str) -> Sequence[WarningInfo]:
+        """Promised reads that did not come in a session lately, the latest first."""
+        ...
+
+
 class Assistant(Protocol):
     """The assistant as the terminal front-end sees it."""
 
@@ -103,6 +112,11 @@ class Assistant(Protocol):
     @property
     def contexts(self) -> Contexts:
         """Context records."""
+        ...
+
+    @property
+    def cache(self) -> Caches:
+        """Caches of model providers."""
         ...
 
     @property

@@ -36,7 +36,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the status line says; tokens are None until a turn has told them."""
+    """What the status line says; tokens are None until a turn has told them.
+
+    `missed` says that the provider promises a read from its cache and none came.
+    """
 
     phase: Phase = Phase.READY
     model: str = ""
@@ -44,6 +47,7 @@ class Status:
     limit: int | None = None
     prompt: int | None = None
     cached: int | None = None
+    missed: bool = False
 
 
 class SessionModel:
@@ -94,7 +98,7 @@ class SessionModel:
     def begin(self, text: str, confirm: Confirm) -> AsyncGenerator[TurnEvent, None]:
         """Say `text`; hand each event to `observe`, and close the generator to stop."""
         phase = self._preparing or Phase.READING
-        self.status = replace(self.status, phase=phase, prompt=None, cached=None)
+        self.status = replace(self.status, phase=phase, prompt=None, cached=None, missed=False)
         self._record_id = None
         self.turn_active = True
         if not self.title:
@@ -162,6 +166,16 @@ class SessionModel:
             self.awaits_record = False
         self.record = record
         self.status = replace(self.status, used=record.used, limit=record.limit)
+        if self.status.cached == 0:
+            missed = await asyncio.to_thread(self._missed, session, record.id)
+            self.status = replace(self.status, missed=missed and self.status.cached == 0)
+
+    def _missed(self, session: str, record_id: str) -> bool:
+        try:
+            found = self._lila.cache.warnings(session)
+        except LilaError:
+            return False
+        return any(warning.record_id == record_id for warning in found)
 
     def _show_record(self) -> Mapping[str, object]:
         if self._record_id is not None:

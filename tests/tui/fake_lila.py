@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lila_app.cost_views import WarningInfo
 from lila_app.errors import LilaError, NotFoundError
 from lila_app.events import Confirm, Confirmation, Done, Started, TextDelta, TurnEvent, Usage
 from lila_app.views import (
@@ -150,6 +151,16 @@ class FakeModels:
         return self.notice
 
 
+@dataclass
+class FakeCache:
+    """Warnings as given."""
+
+    found: Sequence[WarningInfo] = ()
+
+    def warnings(self, session: str) -> Sequence[WarningInfo]:
+        return tuple(one for one in self.found if one.session_id == session)
+
+
 @dataclass(frozen=True)
 class FakeHome:
     """The folders."""
@@ -166,6 +177,7 @@ class FakeLila:
         self.sessions = FakeSessions()
         self.contexts = FakeContexts()
         self.models = FakeModels()
+        self.cache = FakeCache()
         self.script: list[list[Step]] = list(turns)
         self.said: list[str] = []
         self.stopped: list[str] = []

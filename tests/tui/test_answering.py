@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lila_app.cost_views import WarningInfo
 from lila_app.errors import UnavailableError
 from lila_app.events import Confirmation, Notice, TextDelta, ThinkingDelta, ToolCall, Usage
+from lila_app.tui.record_view import read_record
 from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.widgets.reply import Reply
 from lila_app.tui.widgets.status_line import StatusLine
@@ -280,6 +282,23 @@ async def test_cache_reads_nobody_reported_are_not_shown_as_nought(lila: FakeLil
         await say(pilot, "hello")
         await settled(pilot)
         assert "cached ?/1,498" in text_of(chat(pilot).query_one(StatusLine))
+
+
+async def test_a_promised_read_that_did_not_come_is_told_and_only_for_that_turn(
+    lila: FakeLila,
+) -> None:
+    lila.contexts.record = record()
+    lila.script = [reply("a", read=0), reply("b", read=90)]
+    id = read_record(record()).id
+    lila.cache.found = (WarningInfo("", "s1", id, "anthropic/x", "provider", None, None, ""),)
+    async with running(lila, size=(120, 30)) as pilot:
+        await say(pilot, "hello")
+        await settled(pilot)
+        told = text_of(chat(pilot).query_one(StatusLine))
+        assert "cached 0/120, promised: `lila cache report`" in told
+        await say(pilot, "again")
+        await settled(pilot)
+        assert "cached 90/120 " in text_of(chat(pilot).query_one(StatusLine))
 
 
 async def test_after_stopping_the_context_of_that_turn_is_shown(lila: FakeLila) -> None:

@@ -37,7 +37,8 @@ def status_text(status: Status, seconds: int | None, width: int) -> str:
     if status.used is not None and status.limit is not None:
         parts.append(f"context {status.used:,}/{status.limit:,}")
     if status.prompt is not None:
-        parts.append(f"cached {_tokens(status.cached)}/{status.prompt:,}")
+        missed = ", promised: `lila cache report`" if status.missed else ""
+        parts.append(f"cached {_tokens(status.cached)}/{status.prompt:,}{missed}")
     while len(parts) > 1 and len(" · ".join(parts)) > width:
         parts.pop()
     left = " · ".join(parts)
