@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,8 @@ from lila_app.cost_views import CacheReport
 from lila_app.errors import ConfigError, LilaError, UsageError
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import Prefix, Usage
+from lila_app.storage import reuse
+from lila_app.storage.reuse import Place
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from tests.assistant.conftest import Open, say
 
@@ -181,6 +184,23 @@ def test_the_report_says_what_was_measured_what_each_lifetime_costs_and_what_was
         *("anthropic", 0.05, 512),
     )
     assert "genai-prices" in line.contract.source
+
+
+def test_real_turns_are_measured_at_the_breakpoints_of_their_prompts(
+    lila: Lila, provider: ScriptedProvider, clock: FakeClock
+) -> None:
+    chat(lila, provider, clock, 4)
+    (line,) = lila.cache.report().lines
+    assert (line.model, line.calls) == ("scripted/test", 4)
+    # What stands above the conversation is sent with every turn: on the first under the name of
+    # the conversation's breakpoint, which falls together with it. What was said is sent again from
+    # the third turn on, a minute after it was first sent.
+    found = {one.after: (one.calls, one.gap) for one in line.breakpoints}
+    assert found == {"summary": (3, 60), "conversation": (4, 60)}
+    assert {one.choice for one in line.breakpoints} == {None}  # nothing is known of this server
+    store = lila._resources.store  # pyright: ignore[reportPrivateUsage]
+    gaps = reuse.gaps(store, Place("chat", "scripted", "test", "conversation"))
+    assert gaps == (60, 60, math.inf, math.inf)
 
 
 def test_calls_of_a_month_ago_are_no_longer_reported(lila: Lila) -> None:
