@@ -53,13 +53,13 @@ class Told:
         """A line of the table."""
         sum = self.sum
         return (
-            f"{name:<28} {sum.calls:>5} {self.cuts:>4} {sum.total:>8} {sum.read:>8} "
+            f"{name:<42} {sum.calls:>5} {self.cuts:>4} {sum.total:>8} {sum.read:>8} "
             f"{sum.read_share:>9.1%} {sum.write_ratio:>9.2f}"
         )
 
 
 HEADING = (
-    f"{'provider':<28} {'calls':>5} {'cuts':>4} {'tokens':>8} {'read':>8} "
+    f"{'provider':<42} {'calls':>5} {'cuts':>4} {'tokens':>8} {'read':>8} "
     f"{'of ideal':>9} {'writes/id.':>9}"
 )
 
