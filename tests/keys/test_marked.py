@@ -190,3 +190,17 @@ def test_a_key_handed_over_in_a_file_is_used_and_not_kept(machine: Machine) -> N
     )
     assert (code, out.strip()) == (0, REPLY)
     assert machine.traces(but=secret) == []
+
+
+@pytest.mark.parametrize("family", ["anthropic", "openai", "gemini"])
+def test_debugging_switched_on_from_outside_writes_none_of_the_persons_words(
+    machine: Machine, family: Family
+) -> None:
+    words = "quartz-heliotrope-marmalade"
+    env = machine.as_provider(family)
+    assert machine.run("ask", "--model", f"{family}/m", words, **env) == (0, f"{REPLY}\n")
+    _, err = machine.said
+    assert err == b""
+    logs = machine.root / "home" / "state" / "logs"
+    assert not [file for file in logs.glob("*") if words in file.read_text()]
+    assert words in str(machine.server.seen[-1].body)
