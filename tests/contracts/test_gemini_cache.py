@@ -360,6 +360,20 @@ async def test_another_sessions_cache_is_left_to_it(
     assert len(held(ledger)) == 2
 
 
+async def test_a_cache_that_may_hold_what_was_forgotten_is_deleted_and_never_used(
+    server: GeminiServer, ledger: MemoryLedger
+) -> None:
+    asked = standing(SYSTEM)
+    used_before(ledger, server, asked, 10)
+    await turn(server, ledger, asked)
+    (content,) = held(ledger)
+    ledger.keep_cached(replace(content, key=""))  # as the store does after a forgetting
+    await turn(server, ledger, standing((words(100),), session="s2"))
+    assert [one.path for one in server.asked("DELETE")] == ["/v1beta/cachedContents/c1"]
+    assert held(ledger) == ()
+    assert "cachedContent" not in sent(server)
+
+
 async def test_a_deletion_that_fails_is_tried_again_and_what_is_gone_is_forgotten(
     server: GeminiServer, ledger: MemoryLedger
 ) -> None:

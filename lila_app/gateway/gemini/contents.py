@@ -76,10 +76,13 @@ class CachedContents:
         if life is None:
             return None
         choice, held = await asyncio.to_thread(self._chosen, request, life)
+        for old in held:
+            if not old.key:  # something was forgotten since: it may be in there
+                self._beside(self._delete(old))
         if choice.make is not None:
             made = await self._make(client, request, choice.make, life)
             if made is not None:
-                for old in rotated(held, request.cache.session, made):
+                for old in rotated([one for one in held if one.key], request.cache.session, made):
                     self._beside(self._delete(old))
                 return Held(made, choice.make.messages, made.tokens)
         if choice.use is None or choice.holds is None:
