@@ -346,7 +346,7 @@ def _web_page(exchange: Exchange) -> None:
         ),
         (_error(400, "maximum context length is 4096 tokens"), ContextTooLarge, "larger than"),
         (_error(400, code="context_length_exceeded"), ContextTooLarge, "larger than"),
-        (_dropped, UnavailableError, "nothing answered|not answer"),
+        (_dropped, UnavailableError, "broke off"),
         (_cut, TruncatedReplyError, "broke off"),
         (_cut_before_the_reason, TruncatedReplyError, "broke off"),
         (_garbage, UnavailableError, "not Chat Completions"),

@@ -7,7 +7,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from lila_app.errors import GatewayError, RateLimitedError, SpendLimitError, UnavailableError
+from lila_app.errors import (
+    GatewayError,
+    RateLimitedError,
+    SpendLimitError,
+    TimedOutError,
+    UnavailableError,
+    UnreachableError,
+)
 from lila_app.gateway.access import Access
 from lila_app.gateway.completions import error_text, quote, refusal
 
@@ -45,20 +52,27 @@ class Explainer:
 
     def explained(self, error: Exception) -> GatewayError:
         """The SDK's or the transport's error as one of ours."""
+        import httpx2
         import openai
 
         match error:
             case openai.APIStatusError():
                 wait = retry_after(error.response.headers.get("retry-after"))
                 return self.refused(error.status_code, _said(error), wait)
-            case openai.APITimeoutError():
-                return UnavailableError(
-                    f"{self.who} did not answer in time", hint="try again, or another model"
-                )
-            case openai.APIConnectionError():
-                return UnavailableError(
+            case openai.APIConnectionError() if isinstance(
+                error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout
+            ):
+                return UnreachableError(
                     f"nothing answered for {self.who} at {self.access.base_url}",
                     hint=self.unreachable or "check the network, or choose another model",
+                )
+            case openai.APITimeoutError():
+                return TimedOutError(
+                    f"{self.who} did not answer in time", hint="try again, or another model"
+                )
+            case openai.APIConnectionError() | httpx2.TransportError():
+                return UnavailableError(
+                    f"the connection to {self.who} broke off", hint="try again, or another model"
                 )
             case openai.APIError():  # said inside a stream that had begun well
                 return self.said_inside(str(error.code or ""), _said(error))
