@@ -199,27 +199,18 @@ def _terminal() -> Check:
 
 
 def _keyring() -> Check:
+    from lila_app.keys.ring import Ring
+
     try:
-        import keyring
-
-        backend = keyring.get_keyring()
-        usable = backend.priority > 0
-    # Whatever a broken backend raises while it loads, it is one link in a chain, never required.
-    except Exception as error:
-        return _no_keyring(type(error).__name__)
-    if not usable:
-        return _no_keyring("none is set up")
-    return Check("keyring", ok=True, detail=backend.name, needed=False)
-
-
-def _no_keyring(reason: str) -> Check:
-    return Check(
-        "keyring",
-        ok=False,
-        detail=f"no system keyring ({reason})",
-        hint="`lila keys set` keeps keys in a file for you alone instead",
-        needed=False,
-    )
+        return Check("keyring", ok=True, detail=Ring("lila").name(), needed=False)
+    except LilaError as error:
+        return Check(
+            "keyring",
+            ok=False,
+            detail=error.message,
+            hint="`lila keys set` keeps keys in a file for you alone instead",
+            needed=False,
+        )
 
 
 def _keys(home: Home) -> tuple[Check, ...]:

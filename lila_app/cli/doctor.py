@@ -18,9 +18,11 @@ def doctor(as_json: bool) -> None:
     Exits 1 when something LILA needs is wrong. Sound, a keyring and other model servers are not
     needed: chat works without.
     """
+    from lila_app import logs
     from lila_app.doctor import examine
 
-    found = examine(home(), profile())
+    with logs.writing(home()):
+        found = examine(home(), profile())
     if as_json:
         document(checks=found)
     else:
