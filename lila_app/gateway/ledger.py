@@ -65,8 +65,9 @@ class Breaker:
 class CachedContent:
     """An explicit cache held at a provider (Gemini): its name there and what it holds.
 
-    `key` is the hash of everything in it, with the profile; `expires` is ISO 8601, UTC; `tokens`
-    are the provider's.
+    `key` is the hash of everything in it, with the profile, and "" once something was forgotten
+    that may be in it: such a one is to be deleted. `expires` is ISO 8601, UTC; `tokens` are the
+    provider's.
     """
 
     name: str
