@@ -37,6 +37,7 @@ class Said:
     pieces: tuple[str, ...] = ("Hel", "lo")
     calls: tuple[tuple[str, str], ...] = ()
     thinks: str = ""
+    sealed: bool = True
     refuses: bool = False
     ends: str = "completed"
     why: str = ""
@@ -294,7 +295,8 @@ class _Stream:
         self._send("response.reasoning_summary_text.delta", **where, delta=self._said.thinks)
         self._send("response.reasoning_summary_text.done", **where, text=self._said.thinks)
         self._send("response.reasoning_summary_part.done", **where, part=part)
-        self._done({**item, "summary": [part], "encrypted_content": f"sealed:{item_id}"})
+        sealed = {"encrypted_content": f"sealed:{item_id}"} if self._said.sealed else {}
+        self._done({**item, "summary": [part], **sealed})
 
     def _message(self) -> None:
         at, item_id = len(self._output), f"msg_{self._response['id']}"

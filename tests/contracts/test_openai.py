@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from openai.types.responses import ResponseStreamEvent
@@ -18,7 +19,7 @@ from pydantic import TypeAdapter
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.openai import OpenAIProvider
+from lila_app.gateway.openai import OpenAIProvider, wire
 from lila_app.gateway.port import (
     Call,
     Carried,
@@ -103,7 +104,7 @@ async def test_what_is_sent_is_what_is_meant_and_nothing_about_the_person(
             {"type": "message", "role": "developer", "content": developer},
             {"type": "message", "role": "user", "content": person},
         ],
-        "max_output_tokens": 100,
+        "max_output_tokens": 100 + 8_192,  # it thinks, and that counts
         "store": False,
         "stream": True,
         "include": ["reasoning.encrypted_content"],
@@ -172,15 +173,34 @@ async def test_a_call_cut_at_the_limit_is_no_call(server: OpenAIServer) -> None:
 
 
 async def test_few_tokens_are_the_fewest_the_api_takes(server: OpenAIServer) -> None:
-    await said(provider(server), replace(HI, max_tokens=1))
+    await said(provider(server, "gpt-4.1", AUTOMATIC), replace(HI, max_tokens=1))
     assert server.seen[0].body["max_output_tokens"] == 16
 
 
-async def test_effort_is_asked_for_and_gets_room_beside_the_reply(server: OpenAIServer) -> None:
-    await said(provider(server), replace(HI, effort="low"))
-    body = server.seen[0].body
-    assert body["reasoning"] == {"effort": "low"}
-    assert body["max_output_tokens"] == 100 + 2_048
+@pytest.mark.parametrize(
+    ("model", "contract", "effort", "limit"),
+    [
+        ("gpt-4.1", AUTOMATIC, None, 100),
+        ("gpt-5", AUTOMATIC, None, 100 + 8_192),
+        ("o3", AUTOMATIC, "high", 100 + 25_000),
+        ("gpt-6.1", MARKS, "low", 100 + 2_048),
+    ],
+)
+def test_effort_is_asked_for_and_thinking_has_room_beside_the_reply(
+    model: str, contract: CacheContract, effort: Any, limit: int
+) -> None:
+    body = wire.body(replace(HI, effort=effort), f"openai/{model}", contract)
+    assert body["max_output_tokens"] == limit
+    assert body.get("reasoning") == (None if effort is None else {"effort": effort})
+
+
+async def test_thinking_that_came_unsealed_is_not_carried(server: OpenAIServer) -> None:
+    wanted = Said((), (("search_memory", "{}"),), thinks="Hm.", sealed=False)
+    server.reply = lambda body: wanted
+    asked = provider(server, "gpt-5", AUTOMATIC)
+    events = await said(asked, replace(HI, tools=(TOOL,)))
+    assert not [event for event in events if isinstance(event, Carried)]
+    assert events[-1] == Finished("tools")
 
 
 async def test_a_schema_is_asked_for_strictly_and_keeps_its_order(server: OpenAIServer) -> None:

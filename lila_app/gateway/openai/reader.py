@@ -43,7 +43,7 @@ class ResponseReader:
 
         A failed response yields its receipt and usage, as it may have cost something, and raises.
         """
-        kind = event.get("type")
+        kind = _text(event.get("type"))
         if kind in _TEXT and (text := _text(event.get("delta"))):
             yield TextDelta(text)
         elif kind in _THINKING and (text := _text(event.get("delta"))):
@@ -51,7 +51,7 @@ class ResponseReader:
         elif kind == "response.output_item.done":
             yield from self._item(_table(event.get("item")))
         elif kind in ("response.completed", "response.incomplete", "response.failed"):
-            yield from self._end(_table(event.get("response")))
+            yield from self._end(kind.removeprefix("response."), _table(event.get("response")))
         elif kind == "error":
             # The type is flat; a server may put the same words into an `error` of their own.
             said = _table(event.get("error")) or event
@@ -64,8 +64,7 @@ class ResponseReader:
         if item.get("type") == "function_call":
             yield _call(item)
 
-    def _end(self, response: Table) -> Iterator[ProviderEvent]:
-        status = _text(response.get("status"))
+    def _end(self, status: str, response: Table) -> Iterator[ProviderEvent]:
         if status == "completed":
             yield from self._carried()
         yield read_receipt(response)
@@ -100,8 +99,11 @@ class ResponseReader:
         """The whole output, where it reasoned before a call.
 
         A reasoning item has to stand before the very item it led to, so the order is carried too.
+        One that came unsealed is kept nowhere and would be refused.
         """
-        if self._calls() and any(item.get("type") == "reasoning" for item in self._items):
+        thoughts = [item for item in self._items if item.get("type") == "reasoning"]
+        sealed = all(item.get("encrypted_content") for item in thoughts)
+        if thoughts and sealed and self._calls():
             yield Carried(self._name, json.dumps(self._items, ensure_ascii=False))
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -47,6 +48,9 @@ THINKING_TOKENS = {"low": 2_048, "medium": 8_192, "high": 25_000}
 """Room for thinking above the reply, as the API counts both against one limit: without it a short
 limit is thought through and nothing is said. Chosen (2026-11-30); unused room costs nothing."""
 
+_REASONING = re.compile(r"/(gpt-5|o\d)")
+"""Models before 5.6 that think unless told otherwise, and count it so."""
+
 
 def body(request: Request, name: str, contract: CacheContract) -> Json:
     """The request's JSON for the model `name` (`provider/model`), streaming and not stored."""
@@ -58,7 +62,7 @@ def body(request: Request, name: str, contract: CacheContract) -> Json:
         "stream": True,
     }
     if not (marked and request.max_tokens == 0):
-        made["max_output_tokens"] = _output_tokens(request)
+        made["max_output_tokens"] = _output_tokens(request, name, contract)
     if request.tools:
         made["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]
     if request.schema is not None:
@@ -103,8 +107,9 @@ def _options(request: Request) -> Json:
     return made
 
 
-def _output_tokens(request: Request) -> int:
-    thinking = THINKING_TOKENS[request.effort] if request.effort is not None else 0
+def _output_tokens(request: Request, name: str, contract: CacheContract) -> int:
+    reasons = contract.kind == "breakpoints" or _REASONING.search(name) is not None
+    thinking = THINKING_TOKENS[request.effort or "medium"] if reasons or request.effort else 0
     return max(FEWEST_OUTPUT_TOKENS, request.max_tokens + thinking)
 
 
