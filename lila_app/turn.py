@@ -289,7 +289,7 @@ class _OpenTurn:
             async for event in events:
                 match event:
                     case Switched(to=to, why=why):
-                        self.answering = to
+                        self._go_on_with(to)
                         yield Notice(f"{why}; {to} answers")
                     case TextDelta(text=text):
                         shown = self.reply.shown(text)
@@ -299,6 +299,11 @@ class _OpenTurn:
                         yield event
                     case _:
                         self.reply.take(event)
+
+    def _go_on_with(self, name: str) -> None:
+        """One model for the rest of the turn, as far as it can: who begins it also ends it."""
+        self.answering = name
+        self._candidates = tuple(sorted(self._candidates, key=lambda one: one.name != name))
 
     def store(self) -> None:
         """Keep the reply, or what there is of it; a turn nothing came of stays unanswered."""

@@ -28,6 +28,7 @@ from lila_app.errors import (
     UsageError,
 )
 from lila_app.events import Done, Notice, Started, TextDelta, TurnEvent
+from lila_app.gateway.port import Call
 from lila_app.paths import Home
 from lila_app.storage import events, ledger
 from lila_app.storage.connection import Store
@@ -258,6 +259,21 @@ def test_a_model_that_takes_less_than_it_says_is_asked_with_less_and_less(
     done = say(lila, "What do the notes on the ferry say?")
     limits = [lila.contexts.show(id)["token_budget"]["limit"] for id in ("c1", "c2", "c3")]
     assert (done.record_id, limits) == ("c3", [8_000, 6_000, 4_500])
+
+
+def test_who_steps_in_also_ends_the_turn_that_asks_for_tools(open_chain: OpenChain) -> None:
+    able = ModelLimits(window=100_000, context_budget=8_000, tools=True)
+    look = Scripted(("Let me see.",), calls=(Call("1", "search_memory", '{"query": "key"}'),))
+    first = model("a/one", DOWN, DOWN, limits=able)
+    second = model("b/two", look, "Ana has it.", limits=able)
+    lila = open_chain(first, second)
+    lila.memory.add("The spare key is with Ana")
+    happened = asyncio.run(collect(lila, "Who has the spare key?"))
+    done = happened[-1]
+    assert isinstance(done, Done) and (done.model, done.stopped) == ("b/two", False)
+    assert notices(happened) == ["the first is down; b/two answers"]
+    assert len(first.requests) == 2
+    assert attempts(lila)[2:] == [("two", "tools", "c1"), ("two", "stop", "c2")]
 
 
 async def again(lila: Lila, session: str) -> list[TurnEvent]:

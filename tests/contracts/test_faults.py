@@ -177,7 +177,9 @@ def test_before_the_first_token_the_next_answers_and_each_attempt_is_kept(
     assert failed and all(row.finished.endswith("Error") for row in failed)
     assert {f"{row.provider}/{row.model}" for row in failed} == {wire.provider.name}
     assert all(row.record_id == "c1" for row in (*failed, last))
-    if fault is not serving.REFUSED:
+    if fault is serving.REFUSED:
+        assert [row.finished for row in failed] == ["UnreachableError"]
+    else:
         assert len(failed) == wire.asked  # whatever was sent is accounted for
     (turn,) = lila.sessions.show("s1").turns
     assert (turn.reply, turn.stopped, turn.model) == ("I am here.", False, FLOOR)
