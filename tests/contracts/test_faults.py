@@ -240,6 +240,33 @@ def test_the_outage_of_a_wire_costs_three_requests_and_then_a_probe(
     assert text(events) == "Hello"
 
 
+def test_twenty_callers_at_half_open_make_one_request(
+    lila: Lila, wire: Wire, floor: ScriptedProvider
+) -> None:
+    floor.enqueue(*["Me."] * 30)
+    wire.server.fail(serving.BROKEN, times=3)
+    told(lila, [])
+    told(lila, [])
+    resources = lila._resources  # pyright: ignore[reportPrivateUsage]
+    cast(FakeClock, resources.clock).advance(31)
+    request = floor.requests[0]
+
+    async def one() -> str:
+        pieces: list[str] = []
+        called = resources.caller.stream((wire.provider, floor), request)
+        async with aclosing(called) as events:
+            async for event in events:
+                pieces += [event.text] if isinstance(event, TextDelta) else []
+        return "".join(pieces)
+
+    async def twenty() -> list[str]:
+        return await asyncio.gather(*(one() for _ in range(20)))
+
+    before = wire.asked
+    assert sorted(asyncio.run(twenty())) == ["Hello"] + ["Me."] * 19
+    assert wire.asked == before + 1
+
+
 @pytest.mark.parametrize(
     ("name", "address", "key"),
     [
