@@ -16,7 +16,7 @@ def run(
     model: str | None = None,
     zone: tzinfo | None = None,
 ) -> int:
-    """Open the chat and return when the person leaves; the exit code is 0 unless the app broke.
+    """Open the chat and return the exit code when the person leaves; raises what broke the app.
 
     `session` is the id of the conversation to open, None begins a new one; `model` answers instead
     of the default; times are shown in `zone` (None: the machine's own).
@@ -33,4 +33,6 @@ def run(
     app = LilaApp(lila, session=session, model=model, zone=zone)
     with quiet_native_stderr():
         app.run()
+    if app.broken is not None:
+        raise app.broken
     return app.return_code or 0

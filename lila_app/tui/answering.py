@@ -113,13 +113,14 @@ class Answering:
             await self._failed(turn, progress, text, str(error), error.hint)
             return False
         except Exception as error:
-            # Whatever breaks below, the conversation on the screen must survive it.
+            # Whatever breaks below, the conversation on the screen must survive it. The error's
+            # text is not shown: nobody wrote it for a person, and it may quote a key.
             _log.error("a turn broke", exc_info=error)
             await self._failed(
                 turn,
                 progress,
                 text,
-                f"something in LILA broke ({type(error).__name__}: {error})",
+                f"something in LILA broke ({type(error).__name__})",
                 "this is a defect; `lila doctor` may tell more",
             )
             return False

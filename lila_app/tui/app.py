@@ -27,6 +27,7 @@ class LilaApp(App[None]):
     `model` answers instead of the default one.
 
     `monotonic` and `zone` are parameters so that tests can stop the clock and name the place.
+    `broken` is what ended the app, if something nobody planned for did.
     """
 
     TITLE = "LILA"
@@ -48,7 +49,17 @@ class LilaApp(App[None]):
         zone: tzinfo | None = None,
     ) -> None:
         super().__init__()
+        self.broken: Exception | None = None
         self._chat = ChatScreen(lila, session=session, model=model, monotonic=monotonic, zone=zone)
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.broken = self.broken or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End without Textual's traceback: it shows variables, so what was said, and keys."""
+        self.bell()
+        self._close_messages_no_wait()
 
     def get_default_screen(self) -> Screen[None]:
         """The conversation."""

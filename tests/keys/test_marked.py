@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from lila_app.paths import Home
 from tests.cli.lila import environment
+from tests.cli.terminal import terminal
 from tests.keys.echoing import REPLY, Echoing, Family, Mood, echoing
 
 KEY = "sk-marked-5b7e0c92d41f4a6e8833aa10f2c6d9be"
@@ -204,3 +206,21 @@ def test_debugging_switched_on_from_outside_writes_none_of_the_persons_words(
     logs = machine.root / "home" / "state" / "logs"
     assert not [file for file in logs.glob("*") if words in file.read_text()]
     assert words in str(machine.server.seen[-1].body)
+
+
+def test_the_chat_shows_no_key_when_a_turn_or_the_app_itself_breaks(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    command = ["-m", "tests.keys.run_broken_app", str(tmp_path)]
+    with terminal(home, command, A_KEY=KEY) as screen:
+        screen.wait_for("After the first reply")
+        screen.type("Hello\r")
+        shown = screen.wait_for("KeyError")
+        screen.type("\x1bOP")  # F1
+        code = screen.leave()
+    shown += screen.seen
+    assert code == 70
+    assert "something went wrong inside LILA (KeyError)" in shown
+    assert not _marked(shown.encode())
+    log = Home.at(home).log_file.read_text()
+    assert "run_broken_app.py" in log
+    assert not _marked(log.encode())

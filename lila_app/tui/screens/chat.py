@@ -232,7 +232,8 @@ class ChatScreen(Screen[None]):
         # Textual leaves the type parameter of the worker open.
         worker = cast("Worker[object]", event.worker)  # pyright: ignore[reportUnknownMemberType]
         if event.state is WorkerState.ERROR:
-            self.notify(f"Something in LILA broke: {worker.error}", severity="error")
+            kind = type(worker.error).__name__
+            self.notify(f"Something in LILA broke ({kind})", severity="error")
         if worker is self._turns and worker.is_finished and self._outbox.waiting:
             self._answer_waiting()
 
