@@ -146,7 +146,7 @@ async def test_system_turns_and_limits_are_sent_to_v1beta(server: GeminiServer) 
             {"role": "user", "parts": [{"text": "Three."}]},
         ],
         "generationConfig": {
-            "maxOutputTokens": 7,
+            "maxOutputTokens": 7 + 8_192,  # and what it may think
             "thinkingConfig": {"include_thoughts": True},
         },
     }
@@ -186,22 +186,29 @@ async def test_a_schema_is_asked_for_with_its_keys_in_their_order(server: Gemini
 
 
 @pytest.mark.parametrize(
-    ("model", "sent"),
+    ("model", "effort", "sent", "most"),
     [
-        ("gemini-3.8-flash", {"include_thoughts": True, "thinking_level": "HIGH"}),
-        ("gemini-4-argon", {"include_thoughts": True, "thinking_level": "HIGH"}),
-        ("gemini-2.5-flash", {"include_thoughts": True}),
-        ("gemini-2.0-flash", None),
-        ("gemma-4", None),
+        ("gemini-3.8-flash", "high", {"thinking_level": "HIGH"}, 100 + 24_576),
+        ("gemini-4-argon", "low", {"thinking_level": "LOW"}, 100 + 1_024),
+        ("gemini-4-argon", None, {}, 100 + 8_192),
+        ("gemini-2.5-flash", "low", {"thinking_budget": 1_024}, 100 + 1_024),
+        ("gemini-2.5-flash", None, {}, 100 + 8_192),
+        ("gemini-2.0-flash", "high", None, 100),
+        ("gemma-4", "high", None, 100),
     ],
 )
-async def test_effort_is_sent_to_the_models_that_know_it(
-    server: GeminiServer, model: str, sent: dict[str, object] | None
+async def test_effort_is_sent_as_the_model_knows_it_with_room_to_think_beside_the_reply(
+    server: GeminiServer,
+    model: str,
+    effort: str | None,
+    sent: dict[str, object] | None,
+    most: int,
 ) -> None:
-    await hear(made(server, name=f"gemini/{model}"), plain("Hi.", effort="high"))
+    await hear(made(server, name=f"gemini/{model}"), plain("Hi.", effort=effort))
     config = body(server)["generationConfig"]
     assert isinstance(config, dict)
-    assert config.get("thinkingConfig") == sent
+    thinking = None if sent is None else {"include_thoughts": True, **sent}
+    assert (config.get("thinkingConfig"), config["maxOutputTokens"]) == (thinking, most)
 
 
 async def test_tools_are_sent_by_name_and_their_schemas_in_one_order(server: GeminiServer) -> None:
@@ -229,7 +236,10 @@ TOOLS = (Tool("look", "Looks.", {"type": "object"}), Tool("tell", "Tells.", {"ty
 async def test_calls_come_whole_and_an_id_is_made_where_there_is_none(
     server: GeminiServer,
 ) -> None:
-    calls = ({"name": "look", "args": {"at": "the sea"}}, {"id": "given", "name": "tell"})
+    calls: tuple[dict[str, object], ...] = (
+        {"name": "look", "args": {"at": "the sea"}},
+        {"id": "given", "name": "tell"},
+    )
     server.reply = Reply(pieces=("Well, ",), calls=calls, signature=SIGNATURE)
     heard = await hear(made(server), plain("Look.", tools=TOOLS))
     again = await hear(made(server), plain("Look.", tools=TOOLS))

@@ -14,7 +14,7 @@ from lila_app.context.items import ModelLimits
 from lila_app.errors import AuthenticationError
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import CachedContent
-from lila_app.gateway.port import Request, Tool
+from lila_app.gateway.port import Receipt, Request, Tool
 from lila_app.testing import MemoryLedger
 from tests.contracts import serving
 from tests.contracts.gemini_cache import Served
@@ -393,7 +393,9 @@ async def test_a_cache_that_vanished_costs_one_question_and_is_made_again_later(
     used_before(ledger, server, asked, 10)
     await turn(server, ledger, asked)
     server.caches.delete(server.caches.contents[0])
-    assert await turn(server, ledger, asked) == (None, None)
+    heard = await hear(made(server, ledger), asked)
+    assert (heard.text, heard.usage.read, heard.usage.written) == ("Hello", None, None)
+    assert heard.receipts == [Receipt("r-1", "cached_content_not_found", 4_501)]
     with_cache, without = server.generated[-2:]
     assert "cachedContent" in with_cache.body
     assert "cachedContent" not in without.body

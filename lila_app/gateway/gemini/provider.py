@@ -70,15 +70,14 @@ class GeminiProvider:
         """
         async with self._connector.connected() as client:
             held = await self._caches.ready(client, request)
-            written = held.written if held is not None else None
             try:
-                async with aclosing(self._reply(client, request, held, written)) as events:
+                async with aclosing(self._reply(client, request, held)) as events:
                     async for event in events:
                         yield event
                 return
             except _CacheGone as gone:
                 await self._caches.vanished(gone.held)
-            async with aclosing(self._reply(client, request, None, written)) as events:
+            async with aclosing(self._reply(client, request, None, gone=held)) as events:
                 async for event in events:
                     yield event
 
@@ -90,10 +89,13 @@ class GeminiProvider:
         await self._caches.settle()
 
     async def _reply(
-        self, client: Client, request: Request, held: Held | None, written: int | None
+        self, client: Client, request: Request, held: Held | None, *, gone: Held | None = None
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """One attempt at an answer."""
+        """One attempt at an answer, after another one that named a cache which was `gone`."""
         reader, began = StreamReader(self._name, len(request.steps)), False
+        made = held or gone
+        written = made.written if made is not None else None
+        lost = gone.content.tokens if gone is not None else None
         try:
             async with aclosing(self._chunks(client, request, held)) as chunks:
                 async for chunk in chunks:
@@ -105,11 +107,11 @@ class GeminiProvider:
             if reader.finished is None:
                 raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
         except GatewayError:
-            for event in reader.closing(written):
+            for event in reader.closing(written, lost):
                 if isinstance(event, Receipt | Usage):
                     yield event
             raise
-        for event in reader.closing(written):
+        for event in reader.closing(written, lost):
             yield event
 
     async def _chunks(

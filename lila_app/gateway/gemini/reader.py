@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 INVENTED = "lila-"
 """How the ids begin that the API left to us; they are not sent back to it."""
 
+GONE = "cached_content_not_found"
+"""The reason for a miss, in the words of Google's error."""
+
 _MISTAKES = frozenset(
     {
         "MALFORMED_FUNCTION_CALL",
@@ -77,16 +80,18 @@ class StreamReader:
             if candidate.finish_reason is not None:
                 self._end(candidate.finish_reason.value)
 
-    def closing(self, written: int | None) -> Iterator[ProviderEvent]:
-        """What is said once at the end; `written` are the tokens of a cache made for this call.
+    def closing(self, written: int | None, lost: int | None) -> Iterator[ProviderEvent]:
+        """What is said once at the end.
 
-        Those are not counted as read too, so that what was read, written and neither add up to the
-        prompt. Google bills the reading of them as well, which is missing in the account.
+        `written` are the tokens of a cache made for this call, `lost` those of one that was named
+        and that the provider no longer had. What was written is not counted as read too, so that
+        what was read, what was written and what was neither add up to the prompt. Google bills the
+        reading of it as well, which is missing in the account.
         """
         if self._signed and self._calls:
             yield Carried(self._name, _whole(self._parts))
         if self._response_id:
-            yield Receipt(self._response_id)
+            yield Receipt(self._response_id, None if lost is None else GONE, lost)
         if self._usage is not None:
             read = self._usage.read
             if read is not None and written is not None:

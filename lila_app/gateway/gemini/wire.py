@@ -31,6 +31,10 @@ _UNSIGNED = "skip_thought_signature_validator"
 """What Google has stand for the thought signature of a call that another model made; without one
 Gemini 3 refuses the request (ai.google.dev, thought signatures, 2026-07)."""
 
+THOUGHTS = {"low": 1_024, "medium": 8_192, "high": 24_576}
+"""Tokens of thinking for each effort, which count towards the limit of the output: what Google's
+own Chat Completions endpoint makes of the three (ai.google.dev, OpenAI compatibility, 2026-07)."""
+
 _GENERATION = re.compile(r"gemini-(\d+(?:\.\d+)?)")
 
 
@@ -42,7 +46,7 @@ def configured(request: Request, model: str, *, cached: str | None = None) -> Ge
         system_instruction=None if cached else _system(request.messages),
         tools=None if cached else _tools(request.tools),  # pyright: ignore[reportArgumentType]
         cached_content=cached,
-        max_output_tokens=max(request.max_tokens, 1),
+        max_output_tokens=max(request.max_tokens, 1) + _room(request, model),
         response_mime_type="application/json" if request.schema is not None else None,
         response_json_schema=_plain(request.schema),
         thinking_config=_thinking(request, model),
@@ -169,17 +173,23 @@ def _arguments(call: Call) -> dict[str, object]:
 
 
 def _thinking(request: Request, model: str) -> ThinkingConfig | None:
-    """What the model is told of thinking: 2.5 has no levels, older ones refuse the field."""
+    """What the model is told of thinking: levels from 3 on, a budget before, nothing before 2.5."""
     from google.genai.types import ThinkingConfig, ThinkingLevel
 
-    generation = _generation(model)
+    generation, effort = _generation(model), request.effort
     if generation < 2.5:
         return None
-    level = request.effort if generation >= 3 else None
+    levels = generation >= 3
     return ThinkingConfig(
         include_thoughts=True,
-        thinking_level=ThinkingLevel(level.upper()) if level else None,
+        thinking_level=ThinkingLevel(effort.upper()) if effort and levels else None,
+        thinking_budget=THOUGHTS[effort] if effort and not levels else None,
     )
+
+
+def _room(request: Request, model: str) -> int:
+    """Tokens for thinking beside the reply, so that thinking does not leave it without words."""
+    return THOUGHTS[request.effort or "medium"] if _generation(model) >= 2.5 else 0
 
 
 def _generation(model: str) -> float:
