@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lila_app import composing
 from lila_app.assistant import Lila, open_lila
 from lila_app.context import ModelLimits
 from lila_app.embedding.port import Embedder
@@ -269,6 +270,21 @@ def test_forgetting_a_memory_a_tool_returned_leaves_no_byte_of_it(
     assert lila.db.check().problems == ()
 
 
+def test_a_record_that_holds_only_a_part_of_what_was_forgotten_loses_its_inputs_too(
+    lila: Lila, provider: ScriptedProvider
+) -> None:
+    lines = " ".join(f"Rule {n} of the lighthouse is about lamp {n}." for n in range(90))
+    memory = lila.memory.add(lines)
+    for day in range(30):  # so that the layers offer others, and only the tool shows this one
+        lila.memory.add(f"The weather was fair on day {day}")
+    provider.enqueue(asking("show_source", id=memory.id), "Many rules.")
+    events, done = told(lila, "Say something of the weather")
+    shown = next(event.text for event in events if isinstance(event, ToolResult))
+    assert lines not in shown and "lighthouse" in shown
+    lila.memory.forget(memory.id)
+    assert lila.contexts.replay(done.record_id).reason == "erased"
+
+
 def test_arguments_that_never_fit_end_the_turn_and_keep_what_was_said(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
@@ -379,6 +395,19 @@ def test_the_definitions_of_tools_are_frozen_in_an_epoch(
     say(lila, "And the third thing I wanted to say", session=done.session_id)
     assert [tool.name for tool in provider.requests[-1].tools] == ["search_memory"]
     assert lila.contexts.show("c3")["meta"]["epoch"] == 2
+
+
+def test_another_definition_of_a_tool_begins_a_new_epoch(
+    lila: Lila, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.enqueue("One.", "Two.")
+    done = say(lila, "First of all, good morning")
+    before = composing.definition
+    monkeypatch.setattr(
+        composing, "definition", lambda name: before(name).replace("Search", "Look through")
+    )
+    say(lila, "And the second thing I wanted to say", session=done.session_id)
+    assert lila.contexts.show("c2")["meta"]["epoch"] == 2
 
 
 def test_what_is_warmed_before_a_turn_holds_the_same_tools(

@@ -87,6 +87,14 @@ def test_a_record_whose_tools_showed_an_item_loses_its_inputs_with_it(store: Sto
     assert records.get_record(store, record)["erased"]
 
 
+def test_a_record_in_which_it_stands_as_json_within_json_is_found(store: Store, path: Path) -> None:
+    memory = memories.add(store, SECRET, at=AT)
+    said = session(store)
+    record = save(store, said, [], filling=json.dumps({"text": SECRET}))
+    assert forget.forget_memory(store, memory.id, at=LATER).records == (record,)
+    assert places_of(path, "zebulon") == []
+
+
 def test_deleting_a_session_takes_its_calls(store: Store, path: Path) -> None:
     asked = begun(store)
     calls.called(store, asked, at=AT)
