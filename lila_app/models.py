@@ -12,7 +12,7 @@ from typing import cast
 
 from lila_app import policies
 from lila_app.context import ModelLimits, Source
-from lila_app.errors import LilaError, MissingKeyError, MissingWeightsError
+from lila_app.errors import ConfigError, LilaError, MissingKeyError, MissingWeightsError
 from lila_app.gateway.access import Access
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.ledger import Ledger
@@ -113,9 +113,10 @@ class Roster:
     def chain(self, name: str | None = None, job: Job = "reply") -> tuple[Provider, ...]:
         """The models to ask in order: the chosen one, the declared chain, the embedded one.
 
-        One whose key or weights are missing is passed over. The chosen one, if that is so, stands
-        in the chain all the same, so that the prompt stays the same and the person is told; asked
-        for by `name` it is an error. Raises LilaError, also when none is left.
+        One whose key or weights are missing is passed over, and so is a name that leads nowhere
+        (`lila policy check` tells). The chosen one, if its key or weights are missing, stands in
+        the chain all the same, so that the prompt stays the same and the person is told; asked for
+        by `name` it is an error. Raises LilaError, also when none is left.
         """
         if self._given:
             return self._given
@@ -131,8 +132,25 @@ class Roster:
                 _log.info("%s is passed over: %s", one, error)
                 if one == first:
                     found.append(Absent(one, self.limits(one), error))
+            except ConfigError as error:
+                if one == first:
+                    raise
+                _log.warning("%s is passed over: %s", one, error)
         if all(isinstance(one, Absent) for one in found):
             raise cast(Absent, found[0]).error
+        return tuple(found)
+
+    def doubts(self) -> tuple[str, ...]:
+        """Names in the declared chains that lead nowhere, each with a sentence."""
+        found: list[str] = []
+        for job, chain in self.table.chains.items():
+            for one in chain:
+                try:
+                    resolve(one, self._routes(), self._home.models_dir)
+                except (MissingKeyError, MissingWeightsError):
+                    continue
+                except ConfigError as error:
+                    found.append(f"gateway.toml: jobs.{job}: {error}")
         return tuple(found)
 
     def provider(self, name: str | None) -> Provider:

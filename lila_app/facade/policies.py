@@ -42,7 +42,8 @@ class Policies:
         policy = policies.load(self._resources.home).policy
         policies.caching(self._resources.home)
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
-        return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable)
+        astray = self._resources.roster.doubts()
+        return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable, *astray)
 
     def boundaries(self) -> tuple[BoundaryInfo, ...]:
         """Every place where a model's answer feeds code, and the model that is asked first."""

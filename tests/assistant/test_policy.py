@@ -28,6 +28,16 @@ def test_a_table_under_which_nothing_can_be_asked_is_named_with_its_use_case(lil
     assert found.startswith("chat: no question can be asked")
 
 
+def test_a_chain_with_a_name_that_leads_nowhere_is_named(lila: Lila) -> None:
+    lila.home.policies_dir.joinpath("gateway.toml").write_text(
+        '[jobs]\nsummary = ["anthropic/claude-haiku-5-5", "olama/qwen3"]\n'
+    )
+    (found,) = lila.policy.check()
+    assert found == (
+        "gateway.toml: jobs.summary: no provider is called 'olama'; did you mean ollama/qwen3?"
+    )
+
+
 def test_every_boundary_is_listed_with_its_schema_its_model_and_its_checks(lila: Lila) -> None:
     listed = {one.name: one for one in lila.policy.boundaries()}
     summary = listed["conversation summary"]
