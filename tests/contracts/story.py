@@ -67,16 +67,18 @@ HEADING = (
 def tell(
     home: Path,
     server: Counting,
-    provider: Callable[[Home], Provider],
+    provider: Callable[[Home], Provider | None],
     clock: FakeClock,
     *,
     turns: int = TURNS,
+    between: float = BETWEEN,
     blocks: str = "",
 ) -> Told:
     """The chat, on a home of its own; `blocks` replaces the shipped blocks.toml.
 
-    `clock` is also the server's, so that what is cached grows old. The sample's own sessions are in
-    the store beside the one that is told.
+    `provider` may also return None, having put into the home what chooses one. `clock` is
+    also the server's, so that what is cached grows old. The sample's own sessions are in the store
+    beside the one that is told.
     """
     place = Home.at(home)
     place.create()
@@ -85,7 +87,7 @@ def tell(
     made = provider(place)
     with open_lila(home, PROFILE, provider=made, clock=clock, embedder=HashEmbedder()) as lila:
         session = lila.sessions.create("Fifty").id
-        usages = asyncio.run(_converse(lila, server, clock, session, turns))
+        usages = asyncio.run(_converse(lila, server, clock, session, turns, between))
         profile = lila.profile
     with Store.open(place.profile_db(profile), read_only=True) as store:
         broken = len(cuts.prefix_breaks(store, session))
@@ -93,11 +95,11 @@ def tell(
 
 
 async def _converse(
-    lila: Lila, server: Counting, clock: FakeClock, session: str, turns: int
+    lila: Lila, server: Counting, clock: FakeClock, session: str, turns: int, between: float
 ) -> tuple[Usage, ...]:
     usages: list[Usage] = []
     for exchange in script(turns):
-        clock.advance(BETWEEN)
+        clock.advance(between)
         server.say(exchange.assistant)
         events = [event async for event in _events(lila, exchange.user, session)]
         assert isinstance(events[-1], Done)

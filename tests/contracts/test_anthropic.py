@@ -217,7 +217,8 @@ async def test_what_a_compatible_server_does_not_report_is_not_zero(
         exchange.event("content_block_stop", {"type": "content_block_stop", "index": 0})
         exchange.event("new_kind", {"type": "new_kind", "index": 0})
         delta = {"stop_reason": "end_turn"}
-        last = {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}
+        counts = {"output_tokens": 3, "input_tokens": None}
+        last = {"type": "message_delta", "delta": delta, "usage": counts}
         exchange.event("message_delta", last)
         exchange.event("message_stop", {"type": "message_stop"})
         exchange.end()

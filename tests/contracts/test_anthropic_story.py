@@ -13,6 +13,8 @@ from lila_app.gateway.anthropic.provider import AnthropicProvider
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home
+from lila_app.sample import PROFILE
+from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock
 from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
 from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
@@ -51,6 +53,35 @@ def test_fifty_turns_read_what_an_ideal_client_reads_and_write_little_more(
     # A cut is the one thing that leaves nothing to append to, and there are few.
     unread = [call for call in told.calls[3:] if call.read < 0.5 * call.total]
     assert len(unread) == told.cuts <= 5
+
+    # Each call names the one before, and the provider's reason for a miss is kept: the summary.
+    asked = [body["diagnostics"]["previous_message_id"] for body in server.bodies]
+    assert asked == [None, *[f"msg_{number}" for number in range(1, TURNS)]]
+    assert misses(home) == ["system_changed"] * told.cuts
+
+
+def misses(home: Path) -> list[str]:
+    """The provider's reasons in the ledger, oldest first."""
+    database = Home.at(home).profile_db(PROFILE)
+    with Store.open(database, read_only=True) as store, store.read() as connection:
+        rows = connection.execute("select miss from usage where miss is not null order by id")
+        return [row[0] for row in rows]
+
+
+def test_turns_ten_minutes_apart_are_kept_for_an_hour_once_that_is_measured(
+    home: Path, server: AnthropicServer, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def configured(place: Home) -> None:
+        place.settings_file.write_text(f'model = "{NAME}"\n')
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-story")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.origin)
+
+    told = tell(home, server, configured, clock, turns=20, between=600)
+    # Five minutes until ten calls are measured, each for nothing; then an hour, and all is read.
+    assert [call.read for call in told.calls[:11]] == [0] * 11
+    assert [call.written_long for call in told.calls[:10]] == [0] * 10
+    assert all(call.read > 0.5 * call.total for call in told.calls[-5:])
+    assert told.calls[-1].written_long == told.calls[-1].written > 0
 
 
 def test_the_person_is_told_what_the_server_counted(

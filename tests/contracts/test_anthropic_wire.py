@@ -248,6 +248,14 @@ def test_thinking_of_another_model_is_not_shown() -> None:
     assert [block["type"] for block in content] == ["text", "tool_use"]
 
 
+def test_own_content_with_other_calls_than_those_made_is_told_again_without_thinking() -> None:
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    uses = [{"type": "tool_use", "id": id, "name": "w", "input": {}} for id in ("toolu_1", "t2")]
+    carried = (Carried(NAME, json.dumps([thinking, *uses])),)
+    made = body(replace(conversation(0), steps=(asked(carried=carried),)))["messages"]
+    assert [block["type"] for block in made[1]["content"]] == ["text", "tool_use"]
+
+
 def test_calls_another_provider_named_go_under_ids_this_one_takes() -> None:
     calls = (Call("call:1/a", "weather", "{}"), Call("", "weather", "not json"))
     step = Step("", tuple(Result(call, "") for call in calls))
