@@ -184,6 +184,24 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class CallInfo:
+    """One call made with a record's prompt, in the order they were made.
+
+    `outcome` is "stop", "length", "tools", "stopped" or the kind of error. Milliseconds of wall
+    time; tokens as the provider reported them, None where it did not.
+    """
+
+    model: str
+    outcome: str
+    at: str
+    first_token_ms: int | None
+    total_ms: int | None
+    tokens: int | None
+    read: int | None
+    output: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ContextDiff:
     """What changed between two records, one sentence a line."""
 

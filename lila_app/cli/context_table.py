@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NotRequired, TypedDict, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 from zoneinfo import ZoneInfo
 
 from lila_app.cli.output import answer, local, one_line, table
+
+if TYPE_CHECKING:
+    from lila_app.views import CallInfo
 
 _HASH_SHOWN = 16
 """Hex digits of a hash in a table; `--json` has all of them."""
@@ -95,6 +98,26 @@ def print_record(record: Mapping[str, object], zone: ZoneInfo) -> None:
     answer("\nblocks")
     rows = [(b["lifetime"], b["name"], b["tokens"], _short(b["hash"])) for b in seen["blocks"]]
     table(("", "block", "tokens", "hash"), rows)
+
+
+def print_calls(calls: Sequence[CallInfo]) -> None:
+    """Print who was asked with the prompt and how it ended; nothing when nobody was."""
+    if not calls:
+        return
+    answer("\ncalls")
+    table(
+        ("model", "ended", "first ms", "ms", "tokens", "read", "reply"),
+        [
+            tuple(
+                "" if value is None else value
+                for value in (
+                    *(call.model, call.outcome, call.first_token_ms, call.total_ms),
+                    *(call.tokens, call.read, call.output),
+                )
+            )
+            for call in calls
+        ],
+    )
 
 
 def _print_head(seen: _Record, zone: ZoneInfo) -> None:

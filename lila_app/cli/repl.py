@@ -54,6 +54,7 @@ class Repl:
         self._model = model
         self._interactive = interactive
         self._leaving = False
+        self._again = False
         self._commands = {
             "/help": _Command("list these commands", self._help),
             "/new": _Command("start a new session", self._new),
@@ -61,6 +62,7 @@ class Repl:
             "/switch": _Command(
                 "ID: go on with another session; without ID with the latest", self._switch
             ),
+            "/retry": _Command("ask again what got no whole reply", self._retry),
             "/context": _Command("show what the model saw last", self._context),
             "/quit": _Command("leave; Ctrl-D does too", self._quit),
         }
@@ -96,10 +98,15 @@ class Repl:
                     hint="/help lists them; start with a blank to say it to LILA",
                 )
             command.run(rest.strip())
+            if self._again:
+                self._again = False
+                asked = Asked("", session=self._session, model=self._model, again=True)
+                self._exchange(runner, asked)
         elif text.strip():
-            self._exchange(runner, message.checked(text))
+            asked = Asked(message.checked(text), session=self._session, model=self._model)
+            self._exchange(runner, asked)
 
-    def _exchange(self, runner: asyncio.Runner, text: str) -> None:
+    def _exchange(self, runner: asyncio.Runner, asked: Asked) -> None:
         reply, rest, voice = Reply(), Aside(), _Sentences()
 
         def show(event: TurnEvent) -> None:
@@ -107,7 +114,6 @@ class Repl:
             if isinstance(event, TextDelta):
                 voice.add(event.text)
 
-        asked = Asked(text, session=self._session, model=self._model)
         if self._interactive:
             answer("LILA: ", newline=False)
         try:
@@ -173,6 +179,11 @@ class Repl:
         info = self._lila.sessions.show(named_or_latest(self._lila, rest)).info
         self._session = info.id
         note(f"[{info.id} {info.title}]")
+
+    def _retry(self, _rest: str) -> None:
+        if self._session is None:
+            raise UsageError("nothing was asked in this session yet", hint="say something")
+        self._again = True
 
     def _context(self, _rest: str) -> None:
         print_record(self._lila.contexts.show("last", session=self._session), self._zone)

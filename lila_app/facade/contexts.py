@@ -12,8 +12,8 @@ from lila_app.embedding.tokens import TOKENIZER
 from lila_app.errors import NotFoundError
 from lila_app.facade.differences import compare
 from lila_app.resources import Resources
-from lila_app.storage import records
-from lila_app.views import ContextDiff, Replay
+from lila_app.storage import ledger, records
+from lila_app.views import CallInfo, ContextDiff, Replay
 
 Record = Mapping[str, Any]
 
@@ -30,6 +30,22 @@ class Contexts:
     ) -> dict[str, Any]:
         """A record: by id, the last one (of a session), or the last at a moment of the past."""
         return dict(self._record(id, session, at))
+
+    def calls(self, id: str) -> tuple[CallInfo, ...]:
+        """Which models were asked with this record's prompt, and how each call ended."""
+        return tuple(
+            CallInfo(
+                model=f"{row.provider}/{row.model}",
+                outcome=row.finished,
+                at=row.at,
+                first_token_ms=row.first_token_ms,
+                total_ms=row.total_ms,
+                tokens=row.total,
+                read=row.read,
+                output=row.output,
+            )
+            for row in ledger.of_record(self._store, id)
+        )
 
     def replay(
         self, id: str = "last", session: str | None = None, at: datetime | str | None = None

@@ -112,6 +112,10 @@ def test_before_the_first_token_the_next_answers_and_everybody_is_told(
     (turn,) = lila.sessions.show("s1").turns
     assert (turn.reply, turn.stopped, turn.model) == ("Good morning.", False, "b/two")
     failed = type(error).__name__
+    assert [(call.model, call.outcome) for call in lila.contexts.calls("c1")] == [
+        *[("a/one", failed)] * times,
+        ("b/two", "stop"),
+    ]
     assert attempts(lila) == [("one", failed, "c1")] * times + [("two", "stop", "c1")]
 
 

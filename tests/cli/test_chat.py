@@ -40,6 +40,15 @@ def test_a_conversation_stays_in_its_session_until_a_new_one_is_wanted(
     assert [asked["session"] for asked in fake.asked] == ["s7", "s7", None, "s7"]
 
 
+def test_retry_asks_the_last_message_of_the_session_again(fake: FakeLila, say: Say) -> None:
+    assert say("chat", "--plain", stdin="one\n/retry\n").stdout == "Hello there.\n" * 2
+    assert [asked["text"] for asked in fake.asked] == ["one"]
+    assert ("retry", "s7") in fake.calls
+    refused = say("chat", "--plain", stdin="/retry\n")
+    assert refused.exit_code == 2
+    assert "nothing was asked in this session yet" in refused.stderr
+
+
 def test_a_command_nobody_knows_is_not_said_to_the_model(fake: FakeLila, say: Say) -> None:
     seen = say("chat", "--plain", stdin="/quti\nhi\n")
     assert seen.exit_code == 2

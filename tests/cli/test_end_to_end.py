@@ -61,10 +61,13 @@ def test_a_question_is_answered_and_what_the_model_saw_can_be_looked_at(
     record = _ok(tmp_path, "context", "show", "--json").json
     memory = next(layer for layer in record["layers"] if layer["name"] == "memory")
     assert [item["id"] for item in memory["items"]] == ["m1"]
+    (call,) = record["calls"]
+    assert (call["model"], call["outcome"], call["tokens"]) == ("local/test", "stop", 30)
     table = _ok(tmp_path, "context", "show", "c1").out
     assert re.search(r"^layer +nominal +cap +granted +returned +borrowed +used +ms", table, re.M)
     assert re.search(r"^m1 +memory", table, re.M)
     assert "memory: Who has the spare key?" in table
+    assert re.search(r"^local/test +stop", table, re.M)
     assert all(block["hash"][:16] in table for block in record["blocks"])
 
     assert _ok(tmp_path, "context", "replay", "c1").out.startswith("identical")
