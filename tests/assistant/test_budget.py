@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,13 +10,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from lila_app.assistant import Lila, open_lila
 from lila_app.budget import Budget, Standing, month
 from lila_app.errors import MonthSpentError, UsageError
+from lila_app.events import Done, Notice
+from lila_app.paths import Home
 from lila_app.settings import Settings
 from lila_app.storage import ledger
 from lila_app.storage.connection import Store
 from lila_app.storage.ledger import UsageRow
-from lila_app.testing import FakeClock
+from lila_app.testing import FakeClock, ScriptedProvider
+from tests.assistant.conftest import collect
+from tests.stories.crash_child import HashEmbedder
 
 CENT = 10**10
 """Picodollars."""
@@ -118,3 +124,50 @@ def test_months_are_named_as_in_iso_8601() -> None:
     for wrong in ("2026", "2026-13", "November", ""):
         with pytest.raises(UsageError, match="is no month"):
             month(wrong, now, berlin)
+
+
+# --- in a turn -------------------------------------------------------------------------------
+
+
+def budgeted(home: Path, cents: int, *models: ScriptedProvider) -> Lila:
+    """A home with a budget of $10, of which so much is spent."""
+    place = Home.at(home)
+    place.create()
+    place.settings_file.write_text("monthly_budget_usd = 10\n")
+    with Store.open(place.profile_db("default")) as store:
+        spend(store, cents)
+    clock = FakeClock("2026-11-30T12:00:00+00:00")
+    return open_lila(home, provider=models, clock=clock, embedder=HashEmbedder())
+
+
+def test_a_turn_says_once_that_most_of_the_month_is_spent(home: Path) -> None:
+    with budgeted(home, 900, ScriptedProvider("One.", "Two.")) as lila:
+        first = asyncio.run(collect(lila, "Hello there"))
+        second = asyncio.run(collect(lila, "And again", session="s1"))
+    said = [event.text for event in first if isinstance(event, Notice)]
+    assert said == ["$9.00 of this month's $10.00 are spent, 90 %"]
+    assert not [event for event in second if isinstance(event, Notice)]
+
+
+def test_a_turn_that_may_not_cost_anything_keeps_the_words_and_calls_nobody(home: Path) -> None:
+    model = ScriptedProvider("never said")
+    with budgeted(home, 1_000, model) as lila:
+        with pytest.raises(MonthSpentError):
+            asyncio.run(collect(lila, "Hello there"))
+        assert lila.sessions.show("s1").turns[0].user == "Hello there"
+        assert lila.costs.usage().lines[0].provider == "openai"
+        assert len(lila.costs.usage().lines) == 1
+    assert model.requests == []
+
+
+def test_in_a_turn_that_may_not_cost_anything_the_model_on_this_machine_answers(
+    home: Path,
+) -> None:
+    paid = ScriptedProvider("never said")
+    small = ScriptedProvider("Here.", name="embedded/small")
+    with budgeted(home, 1_000, paid, small) as lila:
+        events = asyncio.run(collect(lila, "Hello there"))
+    assert isinstance(events[-1], Done)
+    assert events[-1].model == "embedded/small"
+    assert any("embedded/small answers" in e.text for e in events if isinstance(e, Notice))
+    assert paid.requests == []
