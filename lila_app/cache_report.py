@@ -21,6 +21,7 @@ from lila_app.cost_views import (
 from lila_app.errors import NotFoundError
 from lila_app.gateway.caching import FORMULA, FULL, Caching, weigh
 from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.economics import least_long_share, least_short_share
 from lila_app.gateway.prices import MILLION, Prices, Rates
 from lila_app.gateway.watch import CacheWarning, first_difference, sentence, watch
 from lila_app.spending import reported
@@ -108,6 +109,12 @@ def _breakpoint(inputs: Inputs, contract: CacheContract, place: Place) -> Breakp
         gap=median(real) if real else None,
         cost_short=_times(found.cost_short),
         cost_long=_times(found.cost_long),
+        short_from=None if contract.kind == "none" else least_short_share(contract),
+        long_from=(
+            least_long_share(contract, found.short / found.calls)
+            if contract.long_seconds and found.calls and contract.kind != "none"
+            else None
+        ),
         choice=found.choice,
         measured=found.measured,
     )

@@ -67,8 +67,10 @@ class BreakpointLine:
 
     Of `calls`, `short` came within the short lifetime of the one before and `long` within the long
     one only; `gap` is the median of those that had one before, in seconds. Costs are multiples of
-    an uncached token, per token and call. `choice` is "short", "long" or None; `measured` False
-    says that there are too few calls and the default was taken.
+    an uncached token, per token and call. From `short_from` on, as a share of calls from 0 to 1,
+    marking pays; from `long_from` on, as the share within the long lifetime only, it beats the
+    short one (keeping not counted; None without such a lifetime). `choice` is "short", "long" or
+    None; `measured` False says that there are too few calls and the default was taken.
     """
 
     after: str
@@ -78,6 +80,8 @@ class BreakpointLine:
     gap: float | None
     cost_short: float | None
     cost_long: float | None
+    short_from: float | None
+    long_from: float | None
     choice: str | None
     measured: bool
 

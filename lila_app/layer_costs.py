@@ -1,4 +1,8 @@
-"""What each layer of a policy costs a day under a model, cached as the rule would have it."""
+"""What each layer of a policy costs a day under a model, cached as the rule would have it.
+
+A block is written and read as a whole: that a conversation grows by a turn a call, which is written
+and not read, is left out, some hundred tokens a call.
+"""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def _print_line(line: CacheLine) -> None:
     if line.breakpoints:
         table(
             (
-                *("after", "calls", "p short", "q long", "median gap", "not cached"),
-                *("short", "long", "chosen"),
+                *("after", "calls", "p short", "pays from", "q long", "pays from", "median gap"),
+                *("not cached", "short", "long", "chosen"),
             ),
             [_row(one) for one in line.breakpoints],
         )
@@ -69,7 +69,8 @@ def _row(one: BreakpointLine) -> tuple[object, ...]:
     gap = "" if one.gap is None else f"{one.gap:.0f} s"
     chosen = one.choice or "not marked"
     return (
-        *(one.after, one.calls, _share(one.short, one.calls), _share(one.long, one.calls), gap),
+        *(one.after, one.calls, _share(one.short, one.calls), _percent(one.short_from)),
+        *(_share(one.long, one.calls), _percent(one.long_from), gap),
         *("1.00", _times(one.cost_short), _times(one.cost_long)),
         chosen if one.measured else f"{chosen} (default)",
     )
@@ -86,6 +87,10 @@ def _print_warnings(found: CacheReport) -> None:
 
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%}" if whole else ""
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}"
 
 
 def _times(cost: float | None) -> str:

@@ -208,7 +208,19 @@ def _records(connection: Connection) -> list[Problem]:
                     json.loads(zlib.decompress(part))
         except (zlib.error, ValueError):
             problems.append(Problem("records", where, "cannot be read"))
-    return problems + _batches(connection)
+    return problems + _hashes(connection) + _batches(connection)
+
+
+def _hashes(connection: Connection) -> list[Problem]:
+    """Nothing forgotten may be recognised by the hash of a prompt it was in."""
+    rows = connection.execute(
+        "select distinct p.record_id from prefixes p join records r on r.id = p.record_id "
+        "where r.erased = 1 order by 1"
+    )
+    return [
+        Problem("records", f"c{record}", "is erased, and hashes of its prompt are kept")
+        for (record,) in rows
+    ]
 
 
 def _batches(connection: Connection) -> list[Problem]:

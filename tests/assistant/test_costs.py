@@ -179,6 +179,9 @@ def test_the_report_says_what_was_measured_what_each_lifetime_costs_and_what_was
     # short: 6·0.05 + 5·1.25 = 6.55; long: 10·0.05 + 1·2 = 2.5, by eleven.
     assert profile.cost_short == pytest.approx(6.55 / 11, abs=1e-4)
     assert profile.cost_long == pytest.approx(2.5 / 11, abs=1e-4)
+    # 0.25/1.20 of the calls; 0.75·(5/11)/1.95.
+    assert profile.short_from == pytest.approx(0.2083, abs=1e-4)
+    assert profile.long_from == pytest.approx(0.1748, abs=1e-4)
     assert (profile.choice, profile.measured) == ("long", True)
     assert (line.contract.kind, line.contract.read, line.contract.minimum) == (
         *("anthropic", 0.05, 512),

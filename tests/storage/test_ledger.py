@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lila_app.storage import contents, forget, ledger, memories, ratios, reuse, sessions
+from lila_app.storage import check, contents, forget, ledger, memories, ratios, reuse, sessions
 from lila_app.storage.connection import Store
 from lila_app.storage.contents import ContentRow
 from lila_app.storage.ledger import PrefixRow, Spent, UsageRow
@@ -170,6 +170,16 @@ def test_prefix_hashes_go_when_something_in_their_record_is_forgotten(store: Sto
     ledger.add_usage(store, row)  # a call that was under way meanwhile
     assert ledger.list_usage(store)[-1].prefixes == ()
     assert places_of(store.path, PROFILE.sha256) == []
+
+
+def test_the_check_finds_a_hash_that_should_have_gone(store: Store) -> None:
+    call(store, AT, PROFILE)
+    assert check.check(store).problems == ()
+    with store.write() as connection:
+        connection.execute("update records set erased = 1, inputs = null")
+    (found,) = check.check(store).problems
+    assert (found.kind, found.where) == ("records", "c1")
+    assert "hashes of its prompt are kept" in found.detail
 
 
 def test_prefix_hashes_without_a_record_are_not_kept(store: Store) -> None:
