@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lila_app.models import Roster
 
 _LONGEST_INPUT = 8_192
+_WONDERING_SECONDS = 2.0
 
 
 @click.group(cls=NounGroup, default="list", default_if_no_args=True)
@@ -49,7 +51,9 @@ def set_key(ctx: click.Context, provider: str, as_json: bool) -> None:
         )
     with _roster() as roster:
         try:
-            kept = roster.keys.set(provider, _asked(provider))
+            key = _asked(provider)
+            with _patience():
+                kept = roster.keys.set(provider, key)
         except ConfigError as error:
             raise UsageError(error.message, hint=error.hint) from None
         first = roster.keys.info(provider)
@@ -114,7 +118,8 @@ def test_keys(provider: str | None, as_json: bool) -> None:
 def delete_key(provider: str, as_json: bool) -> None:
     """Forget the key that is kept for a provider, in the keyring and in keys.toml."""
     with _roster() as roster:
-        places = roster.keys.delete(provider)
+        with _patience():
+            places = roster.keys.delete(provider)
         left = roster.keys.info(provider)
     if as_json:
         document(provider=provider, deleted=places)
@@ -151,6 +156,18 @@ def _roster() -> Generator[Roster]:
 
     with logs.writing(home()):
         yield Roster(home(), settings.load(home()), keys=given_keys())
+
+
+@contextmanager
+def _patience() -> Generator[None]:
+    """Say what is waited for, if it takes long enough to wonder."""
+    said = Timer(_WONDERING_SECONDS, note, ["waiting for the system's keyring to be unlocked …"])
+    said.daemon = True
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
 
 
 def _asked(provider: str) -> str:
