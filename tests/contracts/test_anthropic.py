@@ -274,7 +274,8 @@ async def test_nothing_of_the_machine_or_its_environment_leaves(
 async def test_without_a_key_none_is_sent(
     server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-someone-elses")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_PROFILE", "somebody")  # would be looked for on the disk
     seen: list[dict[str, str]] = []
     server.answer = lambda exchange: (seen.append(exchange.headers), exchange.drop())[1]  # type: ignore[method-assign,assignment]
     with pytest.raises(Exception, match="broke off"):

@@ -230,6 +230,19 @@ async def test_after_faults_the_server_answers_again(server: AnthropicServer) ->
     assert (await events(anthropic(server), conversation(0)))[-1] == Finished("stop")
 
 
+async def test_a_reason_without_the_marker_is_not_an_end(server: AnthropicServer) -> None:
+    def answer(exchange: Exchange) -> None:
+        exchange.begin()
+        delta = {"stop_reason": "end_turn"}
+        usage = {"output_tokens": 3}
+        made = {"type": "message_delta", "delta": delta, "usage": usage}
+        exchange.event("message_delta", made)
+        exchange.end()
+
+    server.answer = answer  # type: ignore[method-assign]
+    assert type(await failing(server)) is TruncatedReplyError
+
+
 async def test_a_marker_without_a_reason_is_not_an_end(server: AnthropicServer) -> None:
     def answer(exchange: Exchange) -> None:
         exchange.begin()

@@ -82,6 +82,19 @@ def test_the_fourth_mark_continues_where_the_rolling_ones_sight_ends() -> None:
     assert marked(conversation(30))[2:] == [("message 41.0", "5m"), ("message 59.0", "5m")]
 
 
+def test_the_twenty_first_block_is_out_of_sight() -> None:
+    # The first of ten turns has two pieces of the person: blocks 0 to 20. The mark on 20, which is
+    # message 19, sees 1 to 20; eighteen before it is block 2, message 1.
+    system, _, _, *rest = conversation(10).messages
+    pieces = (Message("user", "First of all.", breakpoint=True), Message("user", "Where is it?"))
+    assert [place for place, _ in marked(Request((system, *pieces, *rest), 8))] == [
+        "system 0",
+        "message 0.0",
+        "message 1.0",
+        "message 19.0",
+    ]
+
+
 def test_two_marks_are_left_without_goals_and_summary() -> None:
     # 59 - 18 = 41, 41 - 18 = 23.
     assert marked(conversation(30, summary=""))[1:] == [
