@@ -104,6 +104,8 @@ class GeminiServer(Server):
     reply: Reply = field(default_factory=Reply)
     speaks: Answer | None = None
     bad: str = "bad"
+    refuses: set[str] = field(default_factory=set[str])
+    """Methods of cachedContents that fail on the server's side."""
     counted: list[Counted] = field(default_factory=list[Counted])
 
     def __post_init__(self) -> None:
@@ -162,6 +164,8 @@ class GeminiServer(Server):
         if found["model"] is None:
             if found["version"] != "v1beta":
                 raise Refused(404, "NOT_FOUND", "Method not found.")
+            if exchange.method in self.refuses:
+                raise Refused(500, "INTERNAL", "An internal error has occurred.")
             self._cached(exchange, key, found["cache"])
             return
         match found["verb"], found["query"]:

@@ -374,16 +374,44 @@ async def test_a_cache_that_may_hold_what_was_forgotten_is_deleted_and_never_use
     assert "cachedContent" not in sent(server)
 
 
-async def test_a_deletion_that_fails_is_tried_again_and_what_is_gone_is_forgotten(
+async def test_upkeep_that_fails_is_no_business_of_the_reply_and_a_deletion_is_tried_again(
     server: GeminiServer, ledger: MemoryLedger
 ) -> None:
     used_before(ledger, server, standing(SYSTEM), 10)
     await turn(server, ledger, standing(SYSTEM))
-    (first,) = held(ledger)
-    server.caches.delete(server.caches.contents[0])  # somebody else did
+    server.refuses = {"PATCH", "DELETE"}
+    server.clock.advance(100)
+    assert await turn(server, ledger, standing(SYSTEM)) == (4_501, None)
+    second, third = ((SYSTEM[0], words(1_500, letter)) for letter in "de")
+    assert await turn(server, ledger, standing(second)) == (0, 4_501)
+    assert [one.name for one in held(ledger)] == ["cachedContents/c1", "cachedContents/c2"]
+    server.refuses = set()
+    assert await turn(server, ledger, standing(third)) == (0, 4_501)
+    assert [one.name for one in held(ledger)] == ["cachedContents/c3"]
+    assert len(server.asked("DELETE")) == 3
+
+
+async def test_what_was_deleted_elsewhere_is_forgotten(
+    server: GeminiServer, ledger: MemoryLedger
+) -> None:
+    used_before(ledger, server, standing(SYSTEM), 10)
+    await turn(server, ledger, standing(SYSTEM))
+    server.caches.delete(server.caches.contents[0])
     await turn(server, ledger, standing((SYSTEM[0], words(1_500, "d"))))
-    assert first not in held(ledger)
-    assert len(held(ledger)) == 1
+    assert [one.name for one in held(ledger)] == ["cachedContents/c2"]
+
+
+async def test_of_calls_at_once_one_makes_the_cache_and_all_get_their_reply(
+    server: GeminiServer, ledger: MemoryLedger
+) -> None:
+    asked = standing(SYSTEM)
+    used_before(ledger, server, asked, 10)
+    provider = made(server, ledger)
+    replies = await asyncio.gather(*(hear(provider, asked) for _ in range(5)))
+    await provider.close()
+    assert [reply.text for reply in replies] == ["Hello"] * 5
+    assert len(server.asked("POST")) == 1
+    assert sum(reply.usage.written or 0 for reply in replies) == 4_501
 
 
 async def test_a_cache_that_vanished_costs_one_question_and_is_made_again_later(

@@ -68,6 +68,7 @@ class CachedContents:
         self._connector = connector
         self._whose = (name, connector.address, access.credential)
         self._least = contract.minimum
+        self._making: set[str] = set()
         self._running: set[asyncio.Task[None]] = set()
 
     async def ready(self, client: Client, request: Request) -> Held | None:
@@ -79,8 +80,13 @@ class CachedContents:
         for old in held:
             if not old.key:  # something was forgotten since: it may be in there
                 self._beside(self._delete(old))
-        if choice.make is not None:
-            made = await self._make(client, request, choice.make, life)
+        # Of calls at once, one makes the cache and the others go without.
+        if choice.make is not None and choice.make.key not in self._making:
+            self._making.add(choice.make.key)
+            try:
+                made = await self._make(client, request, choice.make, life)
+            finally:
+                self._making.discard(choice.make.key)
             if made is not None:
                 for old in rotated([one for one in held if one.key], request.cache.session, made):
                     self._beside(self._delete(old))
