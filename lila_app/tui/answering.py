@@ -88,6 +88,21 @@ class Answering:
         self._outbox = outbox
         self._view = view
         self._ready = ready
+        self._left: tuple[str | None, str] | None = None
+
+    @property
+    def unfinished(self) -> str | None:
+        """What the open session asked last, if no whole reply came of it."""
+        if self._left is None or self._left[0] != self._model.session_id:
+            return None
+        return self._left[1]
+
+    def leave(self, text: str | None) -> None:
+        """Remember what the open session asked last without getting a whole reply; None: nothing.
+
+        Sent once more, the same words are not stored a second time.
+        """
+        self._left = None if text is None else (self._model.session_id, text)
 
     async def run(self) -> None:
         """Answer what waits, oldest first; returns when nothing waits or a turn failed."""
@@ -100,14 +115,16 @@ class Answering:
         view = self._view
         turn = await view.begin_turn(text)
         progress = _Progress()
+        again = text == self.unfinished
+        self.leave(None)
         try:
-            async with aclosing(self._model.begin(text, view.consent)) as events:
+            async with aclosing(self._model.begin(text, view.consent, again=again)) as events:
                 turn.wait(str(self._model.status.phase))
                 view.refresh_status()
                 async for event in events:
                     await self._follow(event, turn, progress)
         except asyncio.CancelledError:
-            await self._stopped(turn, progress)
+            await self._stopped(turn, progress, text)
             raise
         except LilaError as error:
             await self._failed(turn, progress, text, str(error), error.hint)
@@ -154,10 +171,11 @@ class Answering:
                 pass
         self._view.refresh_status()
 
-    async def _stopped(self, turn: TurnView, progress: _Progress) -> None:
+    async def _stopped(self, turn: TurnView, progress: _Progress, text: str) -> None:
         self._model.stopped()
         self._view.give_back(self._outbox.take_back())
         if progress.accepted:
+            self.leave(text)
             await turn.finish(stopped=True)
         else:
             await self._view.drop_turn(turn)
@@ -168,7 +186,11 @@ class Answering:
         self, turn: TurnView, progress: _Progress, text: str, message: str, hint: str
     ) -> None:
         self._model.failed()
-        if progress.accepted and not progress.replied:
+        if progress.accepted:
+            self.leave(text)
+        if progress.replied:
+            hint = "what came of the reply is kept; F5 asks again"
+        elif progress.accepted:
             self._view.give_back(text)
         self._view.give_back(self._outbox.take_back())
         await turn.finish(stopped=progress.replied)

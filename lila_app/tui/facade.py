@@ -139,6 +139,12 @@ class Assistant(Protocol):
         """
         ...
 
+    def retry(
+        self, session: str, *, model: str | None = None, confirm: Confirm | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Ask again what a session asked last without getting a whole reply."""
+        ...
+
     def warm(self, use_case: str = "chat", session: str | None = None) -> object:
         """Load the model and the stable prefix of a session in the background."""
         ...

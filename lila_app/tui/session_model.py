@@ -95,14 +95,18 @@ class SessionModel:
 
     # -- a turn ---------------------------------------------------------------------------
 
-    def begin(self, text: str, confirm: Confirm) -> AsyncGenerator[TurnEvent, None]:
-        """Say `text`; hand each event to `observe`, and close the generator to stop."""
+    def begin(
+        self, text: str, confirm: Confirm, *, again: bool = False
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Say `text`, or ask it `again`; hand each event to `observe`, close it to stop."""
         phase = self._preparing or Phase.READING
         self.status = replace(self.status, phase=phase, prompt=None, cached=None, missed=False)
         self._record_id = None
         self.turn_active = True
         if not self.title:
             self.title = one_line(text, TITLE_LENGTH)
+        if again and self.session_id is not None:
+            return self._lila.retry(self.session_id, model=self.chosen, confirm=confirm)
         return self._lila.turn(
             text,
             use_case="chat",

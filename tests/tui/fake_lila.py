@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -180,6 +181,7 @@ class FakeLila:
         self.cache = FakeCache()
         self.script: list[list[Step]] = list(turns)
         self.said: list[str] = []
+        self.retried: list[str] = []
         self.stopped: list[str] = []
         self.consented: list[bool] = []
         self.warmed = 0
@@ -230,6 +232,14 @@ class FakeLila:
         except (asyncio.CancelledError, GeneratorExit):
             self.stopped.append(given)
             raise
+
+    async def retry(
+        self, session: str, *, model: str | None = None, confirm: Confirm | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        self.retried.append(session)
+        async with aclosing(self.turn("", session=session, confirm=confirm)) as events:
+            async for event in events:
+                yield event
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> object:
         self.warmed += 1

@@ -328,3 +328,36 @@ async def test_a_tool_that_changes_something_is_asked_about_and_no_is_under_ente
             await settled(pilot)
         assert lila.consented == [True, False]
         assert [turn.exchange.reply for turn in turns(pilot)] == ["kept", "not kept"]
+
+
+async def test_what_is_given_back_after_a_failure_is_asked_again_and_not_said_twice(
+    lila: FakeLila,
+) -> None:
+    lila.script = [[UnavailableError("down")], [TextDelta("yes")], [TextDelta("new")]]
+    lila.script[0].insert(0, Notice("looking"))
+    async with running(lila) as pilot:
+        await say(pilot, "are you there?")
+        await until(pilot, lambda: prompt(pilot).text == "are you there?")
+        await settled(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: lila.retried == ["s1"])
+        await settled(pilot)
+        await say(pilot, "are you there?")
+        await settled(pilot)
+        assert lila.said == ["are you there?", "", "are you there?"]
+        assert lila.retried == ["s1"]
+
+
+async def test_a_partial_reply_is_asked_again_with_f5(lila: FakeLila) -> None:
+    lila.script = [[TextDelta("half"), UnavailableError("reset")], [TextDelta("whole")]]
+    async with running(lila) as pilot:
+        await pilot.press("f5")
+        assert lila.retried == []
+        await say(pilot, "tell me")
+        await until(pilot, lambda: len(notes(pilot)) == 2)
+        assert notes(pilot)[1] == "Error: reset\nWhat came of the reply is kept; F5 asks again."
+        await settled(pilot)
+        await pilot.press("f5")
+        await until(pilot, lambda: lila.retried == ["s1"])
+        await settled(pilot)
+        assert turns(pilot)[-1].exchange.reply == "whole"

@@ -42,6 +42,7 @@ from lila_app.tui.widgets.title_bar import TitleBar
 from lila_app.tui.widgets.transcript import Transcript
 from lila_app.tui.widgets.waiting_list import WaitingList
 from lila_app.tui.widgets.welcome import Welcome
+from lila_app.views import SessionDetail
 
 WIDE = 120
 """Columns from which the context panel is open unless the person closed it."""
@@ -63,6 +64,7 @@ class ChatScreen(Screen[None]):
         Binding("escape", "stop", "Stop the reply and keep what is there", id="chat.stop"),
         Binding("f2,ctrl+o", "sessions", "Earlier conversations", id="chat.sessions"),
         Binding("f3,ctrl+t", "context", "What the model saw, on and off", id="chat.context"),
+        Binding("f5", "retry", "Ask again what got no whole reply", id="chat.retry"),
         Binding("ctrl+n", "new", "New conversation", id="chat.new"),
         Binding("pageup", "page(-1)", "Scroll up", id="chat.page_up"),
         Binding("pagedown", "page(1)", "Scroll down", id="chat.page_down"),
@@ -282,6 +284,18 @@ class ChatScreen(Screen[None]):
         else:
             self.clear_selection()
 
+    def action_retry(self) -> None:
+        """F5: ask the last question again, without saying it twice."""
+        text = self._answering.unfinished
+        if self._model.turn_active or text is None:
+            self.notify("There is nothing to ask again.")
+            return
+        if self._prompt.text == text:  # it was given back
+            self._prompt.put("")
+        self._outbox.submit(text)
+        self._answer_waiting()
+        self.refresh_status()
+
     def action_copy_or_quit(self) -> None:
         """Ctrl+C: never quits at once."""
         selected = self._prompt.selected_text or self.get_selected_text()
@@ -383,6 +397,7 @@ class ChatScreen(Screen[None]):
         except LilaError as error:
             await self.tell("error", str(error), error.hint)
             return False
+        self._answering.leave(_unfinished(detail))
         self._prompt.sent.replace([turn.user for turn in detail.turns])
         await self._transcript.show([from_turn(turn) for turn in detail.turns])
         self.refresh_status()
@@ -400,6 +415,14 @@ class ChatScreen(Screen[None]):
         self._model.start_new()
         await self._transcript.show([], Welcome(self._lila.profile))
         self.refresh_status()
+
+
+def _unfinished(detail: SessionDetail) -> str | None:
+    """What a session asked last, itself and not the one it came from, without a whole reply."""
+    for turn in detail.turns[-1:]:
+        if turn.session_id == detail.info.id and (turn.reply is None or turn.stopped):
+            return turn.user
+    return None
 
 
 async def _settled(worker: Worker[None]) -> None:
