@@ -166,7 +166,8 @@ class LayerReport:
     """What a policy's layers cost a day at `daily` calls.
 
     `records` are how many stored prompts were measured, 0 for none. `ratio` is that of the model's
-    tokens to the declared ones, basis points. `assumed` says what was assumed about how far calls
+    tokens to the declared ones, basis points, the mean of its calls ("measured") or the table's
+    largest ("nominal"). `assumed` says what was assumed about how far calls
     are apart, "" when that was measured. `output` are the tokens of a reply.
     """
 
@@ -175,6 +176,7 @@ class LayerReport:
     daily: int
     records: int
     ratio: int
+    ratio_basis: str
     assumed: str
     blocks: tuple[BlockCost, ...]
     output: int

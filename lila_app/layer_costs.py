@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lila_app.accounts import LEAST_TOKENS
 from lila_app.context import Policy
 from lila_app.context.assemble import token_limit
 from lila_app.context.items import ModelLimits
@@ -23,6 +24,7 @@ from lila_app.gateway.port import Ttl
 from lila_app.gateway.prices import MILLION, Prices, Rates
 from lila_app.storage import ledger, reuse
 from lila_app.storage.connection import Store
+from lila_app.storage.ledger import UsageRow
 from lila_app.storage.reuse import Place
 from lila_app.storage.sizes import Sizes, block_sizes
 
@@ -71,7 +73,8 @@ def layers(store: Store, caching: Caching, prices: Prices, case: Case) -> LayerR
     if rates.write_long is None:
         long = rates.input * contract.write_long / 10_000
         rates = replace(rates, write_long=long)
-    sizes = block_sizes(store, case.row.name, case.limits.window, case.limits.context_budget)
+    sizes = block_sizes(store, case.row.name, token_limit(case.policy, case.row, case.limits))
+    case, ratio_basis = _with_real_ratio(store, case)
     sized = [_sized(case, sizes, block) for block in case.policy.blocks]
     held, measured = _held(store, caching, contract, case, sized)
     output, basis = _output(store, case)
@@ -81,6 +84,7 @@ def layers(store: Store, caching: Caching, prices: Prices, case: Case) -> LayerR
         daily=case.daily,
         records=sizes.records,
         ratio=case.limits.token_ratio,
+        ratio_basis=ratio_basis,
         assumed="" if measured else EVENLY,
         blocks=tuple(
             _priced(case, rates, block, tokens, basis, held.get(block.name))
@@ -91,6 +95,30 @@ def layers(store: Store, caching: Caching, prices: Prices, case: Case) -> LayerR
         output_cost=output * case.daily * rates.output / MILLION,
         prices=rates.prices,
     )
+
+
+def _calls(store: Store, case: Case) -> list[UsageRow]:
+    """The model's latest calls."""
+    provider, _, model = case.model.partition("/")
+    rows = ledger.list_usage(store, limit=1_000)
+    return [row for row in rows if (row.provider, row.model) == (provider, model)]
+
+
+def _with_real_ratio(store: Store, case: Case) -> tuple[Case, str]:
+    """The case with the mean token ratio of the model's calls; the table's is the largest.
+
+    A limit must hold for the worst text, a bill is for what is usual.
+    """
+    told = [
+        (row.total, row.prompt_tokens)
+        for row in _calls(store, case)
+        if row.total is not None and row.prompt_tokens >= LEAST_TOKENS
+    ]
+    if not told:
+        return case, "nominal"
+    total, declared = (sum(part) for part in zip(*told, strict=True))
+    mean = -(-total * 10_000 // declared)
+    return replace(case, limits=replace(case.limits, token_ratio=mean)), "measured"
 
 
 def _sized(case: Case, sizes: Sizes, block: BlockPolicy) -> tuple[int, str]:
@@ -137,7 +165,9 @@ def _held(
         if enough and cached.ttl is not None:
             cached = _as_measured(contract, cached.ttl, seen, case.daily)
         for block in names[: ends[name] + 1]:
-            found.setdefault(block, cached)
+            # What is too short to be cached alone is cached with what follows it.
+            if block not in found or found[block].ttl is None:
+                found[block] = cached
     return found, measured
 
 
@@ -173,17 +203,15 @@ def _priced(
 
 
 def _theirs(tokens: int, case: Case) -> int:
-    """The model's own tokens for declared ones, as the largest ratio has it."""
+    """The model's own tokens for declared ones."""
     return -(-tokens * case.limits.token_ratio // 10_000)
 
 
 def _output(store: Store, case: Case) -> tuple[int, str]:
-    provider, _, model = case.model.partition("/")
     seen = [
         row.output
-        for row in ledger.list_usage(store, limit=1_000)
-        if (row.provider, row.model, row.use_case) == (provider, model, case.row.name)
-        and row.output is not None
+        for row in _calls(store, case)
+        if row.use_case == case.row.name and row.output is not None
     ]
     if not seen:
         return case.row.reply_reserve, "nominal"

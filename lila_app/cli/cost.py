@@ -99,7 +99,7 @@ def _print_layers(found: LayerReport) -> None:
     sizes = f"measured on {found.records} prompts" if found.records else "the policy's own"
     answer(
         f"{found.use_case} under {found.model}, {found.daily} calls a day; sizes: {sizes}; "
-        f"{found.ratio / 10_000:.2f} of its tokens to a declared one"
+        f"{found.ratio / 10_000:.2f} of its tokens to a declared one ({found.ratio_basis})"
     )
     table(
         ("", "block", "tokens", "from", "cached", "uncached $", "cached $"),

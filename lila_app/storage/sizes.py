@@ -22,8 +22,8 @@ class Sizes:
     blocks: Mapping[str, int]
 
 
-def block_sizes(source: Source, use_case: str, window: int, context_budget: int) -> Sizes:
-    """Of a use case's prompts that were made under these limits; a missing block counts as 0."""
+def block_sizes(source: Source, use_case: str, limit: int) -> Sizes:
+    """Of a use case's prompts that might have so many tokens; a missing block counts as 0."""
     with reading(source) as connection:
         rows = connection.execute(
             "select body from records where body is not null order by id desc limit ?", (MOST,)
@@ -31,9 +31,8 @@ def block_sizes(source: Source, use_case: str, window: int, context_budget: int)
     seen, sums = 0, dict[str, int]()
     for (body,) in rows:
         record: dict[str, Any] = json.loads(zlib.decompress(body))
-        limits = record.get("limits", {})
-        made = (limits.get("window"), limits.get("context_budget"))
-        if record["meta"].get("use_case") != use_case or made != (window, context_budget):
+        budget = record.get("token_budget", {})
+        if record["meta"].get("use_case") != use_case or budget.get("limit") != limit:
             continue
         seen += 1
         for block in record["blocks"]:

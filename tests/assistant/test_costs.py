@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lila_app.assistant import Lila
-from lila_app.context.items import ModelLimits
 from lila_app.cost_views import CacheReport
 from lila_app.errors import ConfigError, LilaError, UsageError
 from lila_app.gateway.ledger import Attempt
@@ -251,8 +250,6 @@ def test_a_missed_read_is_in_the_log_by_its_kind_alone(
 
 # --- layers ----------------------------------------------------------------------------------
 
-PRICED = ModelLimits(window=200_000, context_budget=8_000, token_ratio=12_000)
-
 
 def test_layers_without_a_measured_prompt_are_priced_by_the_policys_own_sizes(
     lila: Lila,
@@ -301,6 +298,28 @@ def test_a_prefix_below_the_providers_minimum_is_not_cached(lila: Lila) -> None:
     found = lila.costs.layers("voice", "anthropic/claude-fable-5-2", daily=2_880)
     assert {one.ttl for one in found.blocks} == {None}
     assert all(one.cached == one.uncached for one in found.blocks)
+
+
+def test_what_is_too_short_to_be_cached_alone_is_cached_with_what_follows_it(
+    lila: Lila,
+) -> None:
+    # Up to the profile 3,200 tokens nominally at the most, of which 4,096 are needed here; with the
+    # conversation it is more.
+    found = lila.costs.layers("chat", "anthropic/claude-fable-5-2", daily=2_880)
+    above = {one.block: one.ttl for one in found.blocks if one.lifetime in ("L1", "L2", "L3")}
+    assert set(above.values()) == {"short"}
+
+
+def test_tokens_are_the_models_own_as_its_calls_came_to_on_the_mean(lila: Lila) -> None:
+    assert lila.costs.layers("chat", SONNET, 1_000).ratio_basis == "nominal"
+    keep(lila, at("07:00:00"), Usage(total=1_300, output=30), prompt_tokens=1_000)
+    keep(lila, at("07:01:00"), Usage(total=1_100, output=10), prompt_tokens=1_000)
+    keep(lila, at("07:02:00"), Usage(total=900), prompt_tokens=100)  # too small to tell
+    found = lila.costs.layers("chat", SONNET, daily=1_000)
+    assert (found.ratio, found.ratio_basis) == (12_000, "measured")
+    (clock,) = [one for one in found.blocks if one.block == "clock"]
+    assert clock.uncached == 48 * 1_000 * Decimal(2) / 1_000_000  # 40 declared tokens
+    assert (found.output, found.output_basis) == (20, "measured")
 
 
 def test_a_model_without_a_known_price_cannot_be_priced(lila: Lila) -> None:
