@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import Any
 
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.contract import CacheContract
 from lila_app.gateway.gemini.provider import GeminiProvider
-from lila_app.gateway.ledger import Attempt
+from lila_app.gateway.ledger import Attempt, CachedContent
 from lila_app.gateway.port import (
     CachePlan,
     Call,
@@ -182,3 +183,24 @@ def used_before(ledger: MemoryLedger, server: GeminiServer, asked: Request, time
         other = replace(asked, cache=replace(asked.cache, session=f"past-{at}"))
         keep(ledger, server, other, Heard([Finished("stop")]))
         server.clock.advance(60)
+
+
+SYSTEM = (words(3_000), words(1_500, "b"))
+"""Profile and summary: 4,500 tokens, above the minimum of 4,096."""
+
+
+def held(ledger: MemoryLedger) -> tuple[CachedContent, ...]:
+    """The caches the ledger knows."""
+    provider, _, model = NAME.partition("/")
+    return ledger.cached(provider, model)
+
+
+async def turn(
+    server: GeminiServer, ledger: MemoryLedger, asked: Request, **more: Any
+) -> tuple[int | None, int | None]:
+    """One call and what keeps the caches in order after it: tokens read and written."""
+    provider = made(server, ledger, **more)
+    heard = await hear(provider, asked)
+    keep(ledger, server, asked, heard)
+    await provider.close()
+    return heard.usage.read, heard.usage.written

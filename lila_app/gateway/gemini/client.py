@@ -21,9 +21,9 @@ VERSION = "v1beta"
 """google-genai 3 goes to v1 by itself, which knows no cached contents (2026-10-01)."""
 
 CONNECT_SECONDS = 5.0
-SILENCE_SECONDS = 60.0
-"""Longest wait for the next bytes. A thinking model may be silent for long before its first word;
-how long a person waits in all is the gateway's deadline."""
+SILENCE_SECONDS = 300.0
+"""Longest wait for the next bytes. A large model may think for minutes before its first word. How
+long a person waits is the gateway's deadline, not this."""
 
 _SENT = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection"}
