@@ -101,6 +101,8 @@ def test_fifty_turns_read_what_an_ideal_client_with_the_same_caches_reads(
     assert told.sum.calls == TURNS
     assert told.sum.read_share >= 0.95
     assert told.sum.write_ratio <= 1.1
+    # Nor would one that only appends have read more: after a cut it has nothing to read.
+    assert told.sum.read >= 0.95 * server.caches.shared > 0
     # The ideal is not to do without: from where the prefix has the minimum on, it is in a cache.
     contract = policies.caching(Home.at(home)).contract(NAME)
     first = next(at for at, call in enumerate(told.calls) if call.written)
