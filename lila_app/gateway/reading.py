@@ -80,12 +80,18 @@ class Reading:
                     if isinstance(event, TextDelta | ThinkingDelta):
                         yield event
                     else:
-                        self._held.append(event)
+                        self._hold(event)
         except Exception as error:
             self._error = error
             raise
         for event in self._held:
             yield event
+
+    def _hold(self, event: ProviderEvent) -> None:
+        """Keep for the end; of receipts and counts only the last of each."""
+        if isinstance(event, Receipt | Usage):
+            self._held = [held for held in self._held if type(held) is not type(event)]
+        self._held.append(event)
 
     async def _next(self, stream: AsyncGenerator[ProviderEvent, None]) -> ProviderEvent:
         seconds = self._patience.stall if self._alive else self._patience.first_token
@@ -107,7 +113,8 @@ class Reading:
             ) from error
 
     def _note(self, event: ProviderEvent) -> None:
-        self._alive = True
+        # What was counted of the prompt is said at once; the model may think in silence after it.
+        self._alive = self._alive or not isinstance(event, Receipt | Usage)
         match event:
             case TextDelta():
                 self.visible = True

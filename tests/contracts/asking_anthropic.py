@@ -10,7 +10,16 @@ from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
 from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.port import CachePlan, Message, Provider, ProviderEvent, Request, Ttl
+from lila_app.gateway.port import (
+    CachePlan,
+    Message,
+    Provider,
+    ProviderEvent,
+    Receipt,
+    Request,
+    Ttl,
+    Usage,
+)
 from tests.contracts.serving import Server
 
 NAME = "anthropic/claude-sonnet-5-5"
@@ -26,15 +35,18 @@ def anthropic(server: Server, name: str = NAME, key: str = KEY) -> AnthropicProv
 
 
 async def events(provider: Provider, request: Request) -> list[ProviderEvent]:
-    """Everything a reply consists of."""
-    async with aclosing(provider.stream(request)) as stream:
-        return [event async for event in stream]
+    """Everything a reply consists of; of receipts and counts the last."""
+    found: list[ProviderEvent] = []
+    await gathered(provider, request, found)
+    return found
 
 
 async def gathered(provider: Provider, request: Request, into: list[ProviderEvent]) -> None:
     """The same, keeping what came before an error."""
     async with aclosing(provider.stream(request)) as stream:
         async for event in stream:
+            if isinstance(event, Receipt | Usage):
+                into[:] = [earlier for earlier in into if type(earlier) is not type(event)]
             into.append(event)
 
 

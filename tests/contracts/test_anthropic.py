@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +72,17 @@ async def test_a_reply_comes_in_pieces_then_the_account_then_the_end(
         Receipt("msg_1"),
         Usage(total=counted.total, read=0, written=counted.written, output=7, written_long=0),
         Finished("stop"),
+    ]
+
+
+async def test_what_the_prompt_costs_is_said_before_the_first_word(server: AnthropicServer) -> None:
+    """So a reply that the person stops is accounted for."""
+    async with aclosing(anthropic(server).stream(conversation(0))) as stream:
+        first = [await anext(stream), await anext(stream)]
+    counted = server.counted[0]
+    assert first == [
+        Receipt("msg_1"),
+        Usage(counted.total, 0, counted.written, output=1, written_long=0),
     ]
 
 

@@ -69,6 +69,7 @@ class MessageReader:
                 message = _table(event.get("message"))
                 self._receipt = read_receipt(message)
                 self._count(_table(message.get("usage")))
+                yield from self.account()  # the prompt is paid for, even if the person stops here
             case "content_block_start":
                 block = _Block(_table(event.get("content_block")))
                 self._blocks[_index(event)] = block
