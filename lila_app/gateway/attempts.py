@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from lila_app.errors import (
     ContextTooLarge,
@@ -119,13 +120,28 @@ class Attempts:
                 error.model = self._provider.name
             raise
         finally:
-            # Not awaited: when the task is being cancelled an await would be cancelled with it.
-            # Each is one small transaction.
-            if reading is not None and reading.made:
-                self.asked = True
-                self._means.ledger.attempted(self._account(at, request, mark, reading))
-            whole = reading is not None and reading.whole
-            self._report(admission, None if whole else raised)
+            tell = partial(self._tell, admission, at, request, mark, reading, raised)
+            if isinstance(raised, asyncio.CancelledError | GeneratorExit):
+                # Not awaited: an await would be cancelled too. It is two small transactions.
+                tell()
+            else:
+                await asyncio.to_thread(tell)  # the first price of a process takes 0.2 s
+
+    def _tell(
+        self,
+        admission: Admission,
+        at: datetime,
+        request: Request,
+        mark: str,
+        reading: Reading | None,
+        raised: BaseException | None,
+    ) -> None:
+        """Put the attempt on record, and tell the breakers how it ended."""
+        if reading is not None and reading.made:
+            self.asked = True
+            self._means.ledger.attempted(self._account(at, request, mark, reading))
+        whole = reading is not None and reading.whole
+        self._report(admission, None if whole else raised)
 
     def _fits(self) -> None:
         """Refuse what is larger than the model takes, before it is sent."""
