@@ -53,6 +53,12 @@ class Heard:
 
     events: list[ProviderEvent] = field(default_factory=list[ProviderEvent])
 
+    def take(self, event: ProviderEvent) -> None:
+        """The next one; of receipts and counts the last is kept."""
+        if isinstance(event, Receipt | Usage):
+            self.events = [held for held in self.events if type(held) is not type(event)]
+        self.events.append(event)
+
     @property
     def text(self) -> str:
         return "".join(event.text for event in self.events if isinstance(event, TextDelta))
@@ -88,7 +94,7 @@ async def hear(provider: GeminiProvider, asked: Request, into: Heard | None = No
     heard = into if into is not None else Heard()
     async with aclosing(provider.stream(asked)) as events:
         async for event in events:
-            heard.events.append(event)
+            heard.take(event)
     return heard
 
 

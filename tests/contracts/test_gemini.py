@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -53,6 +54,16 @@ async def test_a_reply_comes_in_pieces_then_receipt_usage_and_the_end(
     assert heard.events[:2] == [TextDelta("Hel"), TextDelta("lo")]
     assert heard.events[2:4] == [Receipt("r-1"), Usage(total=7, read=None, output=2)]
     assert heard.ended == "stop"
+
+
+async def test_what_the_prompt_costs_is_said_with_the_first_piece(server: GeminiServer) -> None:
+    """So a reply that the person stops is accounted for."""
+    async with aclosing(made(server).stream(plain("Hello, there"))) as stream:
+        first = [await anext(stream) for _ in range(3)]
+    assert first[0] == TextDelta("Hel")
+    assert first[1] == Receipt("r-1")
+    assert isinstance(first[2], Usage)
+    assert first[2].total == 7
 
 
 async def test_output_counts_the_thoughts_and_a_cache_not_reported_is_unknown(

@@ -16,7 +16,7 @@ from lila_app.gateway.gemini.client import Connector
 from lila_app.gateway.gemini.contents import CachedContents, Held
 from lila_app.gateway.gemini.reader import StreamReader
 from lila_app.gateway.ledger import Ledger
-from lila_app.gateway.port import ProviderEvent, Receipt, Request, Usage
+from lila_app.gateway.port import ProviderEvent, Request
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -99,17 +99,19 @@ class GeminiProvider:
         try:
             async with aclosing(self._chunks(client, request, held)) as chunks:
                 async for chunk in chunks:
-                    began = True
                     for event in reader.read(chunk):
                         yield event
+                    if not began:  # the prompt is paid for, even if the person stops here
+                        for event in reader.account(written, lost):
+                            yield event
+                    began = True
             if not began:
                 raise faults.not_ours(self._name, self._connector.address)
             if reader.finished is None:
                 raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
         except GatewayError:
-            for event in reader.closing(written, lost):
-                if isinstance(event, Receipt | Usage):
-                    yield event
+            for event in reader.account(written, lost):
+                yield event
             raise
         for event in reader.closing(written, lost):
             yield event

@@ -81,15 +81,21 @@ class StreamReader:
                 self._end(candidate.finish_reason.value)
 
     def closing(self, written: int | None, lost: int | None) -> Iterator[ProviderEvent]:
-        """What is said once at the end.
+        """What is said at the end: what is to be carried, the account, the terminal marker."""
+        if self._signed and self._calls:
+            yield Carried(self._name, _whole(self._parts))
+        yield from self.account(written, lost)
+        if self.finished is not None:
+            yield self.finished
+
+    def account(self, written: int | None, lost: int | None) -> Iterator[ProviderEvent]:
+        """The receipt and what was counted so far.
 
         `written` are the tokens of a cache made for this call, `lost` those of one that was named
         and that the provider no longer had. What was written is not counted as read too, so that
         what was read, what was written and what was neither add up to the prompt. Google bills the
         reading of it as well, which is missing in the account.
         """
-        if self._signed and self._calls:
-            yield Carried(self._name, _whole(self._parts))
         if self._response_id:
             yield Receipt(self._response_id, None if lost is None else GONE, lost)
         if self._usage is not None:
@@ -97,8 +103,6 @@ class StreamReader:
             if read is not None and written is not None:
                 read = max(0, read - written)
             yield replace(self._usage, read=read, written=written)
-        if self.finished is not None:
-            yield self.finished
 
     def _part(self, part: Part) -> Iterator[ProviderEvent]:
         if part.thought:
