@@ -166,11 +166,14 @@ def tighter(specification: Specification, record_id: str, limit: int) -> Specifi
 
 
 def under(specification: Specification, record_id: str, limits: ModelLimits) -> Specification:
-    """The same candidates for a model with other limits, linked to the record it cannot take."""
+    """The same candidates for a model with other limits, linked to the record it cannot take.
+
+    It is offered no tools that the chosen model was not: a model that steps in, now under the
+    chosen one's limits and now under its own, would else see them come and go within an epoch.
+    """
     row = use_case(specification.policy, specification.use_case)
-    return replace(
-        specification, limits=limits, tools=offered(row, limits), parent_record_id=record_id
-    )
+    tools = offered(row, limits) if specification.tools else ()
+    return replace(specification, limits=limits, tools=tools, parent_record_id=record_id)
 
 
 def _no_vector() -> NDArray[np.float32]:

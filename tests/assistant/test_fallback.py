@@ -182,6 +182,20 @@ def test_a_model_with_lower_limits_gets_the_same_candidates_in_a_linked_record(
     ]
 
 
+def test_who_steps_in_is_offered_no_tools_that_the_chosen_model_was_not(
+    open_chain: OpenChain,
+) -> None:
+    able = ModelLimits(window=4_096, context_budget=700, tools=True)
+    floor = model("embedded/small", "In short.", "Yes.", limits=able)
+    lila = open_chain(model("a/one", *[DOWN] * 3), floor)
+    for number in range(60):
+        lila.memory.add(f"Note {number} on the ferry says that the ferry leaves at {number} past")
+    assert say(lila, "What do the notes on the ferry say?").record_id == "c2"
+    # The second prompt fits as it is. With tools in one of the two it would be a silent toggle.
+    assert say(lila, "Good", session="s1").model == "embedded/small"
+    assert [request.tools for request in floor.requests] == [(), ()]
+
+
 def test_a_model_with_lower_limits_that_can_take_the_prompt_gets_the_same_bytes(
     open_chain: OpenChain,
 ) -> None:
