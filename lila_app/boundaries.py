@@ -2,8 +2,7 @@
 
 A boundary is a job, the schema of its answer (assets/schemas/), what the answer feeds and the truth
 checks that a schema cannot express. Arguments of tools are boundaries too; their schemas are the
-tools' own definitions (assets/schemas/tool-*.json), and what is true of them (that an id exists)
-the tool itself finds out.
+tools' own definitions (assets/schemas/tool-*.json).
 
 A session's title and a cut's summary are made without a model today. Their boundaries are here so
 that whoever lets a model make them finds the form and the checks ready.
@@ -100,7 +99,7 @@ DECLARED = (SUMMARY, EXTRACTION, TITLE, RUBRIC)
 
 def every() -> tuple[Boundary, ...]:
     """The declared boundaries, then the arguments of every tool by name."""
-    return (*DECLARED, *(_arguments(name) for name in tool_names()))
+    return (*DECLARED, *(arguments(name) for name in tool_names()))
 
 
 def tool_names() -> tuple[str, ...]:
@@ -131,8 +130,15 @@ def unsayable(boundary: Boundary) -> tuple[str, ...]:
     return tuple(f"{boundary.schema}.json: {said}" for said in lint(load(boundary.schema)))
 
 
-def _arguments(tool: str) -> Boundary:
-    return Boundary(f"arguments of {tool}", "reply", f"{TOOL_PREFIX}{tool}", f"the tool {tool}", ())
+def arguments(tool: str) -> Boundary:
+    """What a tool is called with; whether an id or a goal exists, the tool finds out itself."""
+    return Boundary(
+        f"arguments of {tool}",
+        "reply",
+        f"{TOOL_PREFIX}{tool}",
+        f"the tool {tool}",
+        (truths.texts_say_something,),
+    )
 
 
 def _bound(check: Check, material: Material, answer: Mapping[str, object]) -> str | None:

@@ -14,8 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lila_app import moments
-from lila_app.boundaries import TOOL_PREFIX, load
+from lila_app import boundaries, moments
 from lila_app.context.fold import condense
 from lila_app.context.items import Counter
 from lila_app.context.policy import ToolsPolicy
@@ -23,13 +22,14 @@ from lila_app.context.specification import ToolExchange
 from lila_app.errors import InvalidAnswerError, LilaError
 from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Result, Step
-from lila_app.gateway.structured import Form, Json, Wrong, examine
+from lila_app.gateway.structured import Json, Wrong, examine
 from lila_app.replying import Reply
 from lila_app.storage import calls as log
 from lila_app.storage import erasure
 from lila_app.storage.calls import Asked, Returned
 from lila_app.storage.connection import Store
 from lila_app.storage.erasure import OvertakenError
+from lila_app.truths import Material
 
 MOST_CALLS = 8
 """Of one step; models that ask for several things at once ask for two or three."""
@@ -254,7 +254,7 @@ def _arguments(asked: Asked) -> Json | Wrong:
     """The arguments of a call, held to the schema of its tool."""
     if len(asked.arguments) > MOST_ARGUMENTS:
         return Wrong(f"the arguments are longer than {MOST_ARGUMENTS:,} characters")
-    form = Form(f"arguments of {asked.name}", load(f"{TOOL_PREFIX}{asked.name}"))
+    form = boundaries.arguments(asked.name).form(Material({}))
     return examine(asked.arguments.strip() or NOTHING, form)
 
 

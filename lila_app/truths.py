@@ -103,7 +103,7 @@ def texts_say_something(answer: Answer, material: Material) -> str | None:
     """No text in it is empty, and each is one line."""
     del material
     for at, entry in _entries(answer):
-        for key in ("text", "why"):
+        for key in ("text", "why", "query", "goal", "id"):
             text = entry.get(key, "-")
             if not isinstance(text, str) or len(text.splitlines()) > 1:
                 return f"{at}.{key} has several lines"

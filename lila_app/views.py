@@ -41,11 +41,23 @@ class TurnInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUseInfo:
+    """A tool a model called within a turn; `result` is None where the turn ended first."""
+
+    turn_id: str
+    name: str
+    arguments: str
+    result: str | None
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SessionDetail:
-    """A session with its turns in order."""
+    """A session with its turns in order, and the tools that were called in them."""
 
     info: SessionInfo
     turns: tuple[TurnInfo, ...]
+    tools: tuple[ToolUseInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lila_app.cli import options
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
-from lila_app.cli.output import answer, document, local, note, table
+from lila_app.cli.output import answer, document, local, note, one_line, table
 from lila_app.cli.paths import print_store
 from lila_app.cli.pick import named_or_latest
 from lila_app.views import SessionDetail, SessionInfo
@@ -55,7 +55,7 @@ def show(session: str, as_json: bool) -> None:
     with opened() as lila:
         detail = lila.sessions.show(named_or_latest(lila, session))
     if as_json:
-        document(session=detail.info, turns=detail.turns)
+        document(session=detail.info, turns=detail.turns, tools=detail.tools)
     else:
         _print_turns(detail, zone())
 
@@ -65,6 +65,9 @@ def _print_turns(detail: SessionDetail, zone: ZoneInfo) -> None:
     answer(f"{info.id}  {info.title or 'untitled'}")
     for turn in detail.turns:
         answer(f"\n{turn.id}  {local(turn.at, zone)}\nYou: {turn.user}")
+        for used in (one for one in detail.tools if one.turn_id == turn.id):
+            came = "no result" if used.result is None else used.result
+            answer(f"[tool {used.name} {one_line(used.arguments)}: {one_line(came)}]")
         if turn.reply is not None:
             answer(f"LILA: {turn.reply}{' [stopped]' if turn.stopped else ''}")
         else:

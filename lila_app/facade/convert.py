@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lila_app.storage import forget
+from lila_app.storage.calls import CallRow
 from lila_app.storage.documents import DocumentRow
 from lila_app.storage.memories import MemoryRow
 from lila_app.storage.relations import RelationRow
@@ -17,6 +18,7 @@ from lila_app.views import (
     NoteInfo,
     RelationInfo,
     SessionInfo,
+    ToolUseInfo,
     TurnInfo,
 )
 
@@ -39,6 +41,18 @@ def turn(row: TurnRow) -> TurnInfo:
         row.stopped,
         row.record_id,
         row.model,
+    )
+
+
+def tool_use(row: CallRow) -> ToolUseInfo:
+    """A call of a tool."""
+    returned = row.returned
+    return ToolUseInfo(
+        row.turn_id,
+        row.name,
+        row.arguments,
+        returned.text if returned else None,
+        returned.failed if returned else False,
     )
 
 

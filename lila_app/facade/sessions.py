@@ -11,7 +11,7 @@ from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
-from lila_app.storage import cuts, sessions, state, turns
+from lila_app.storage import calls, cuts, sessions, state, turns
 from lila_app.views import ForgetReport, NoteInfo, SessionDetail, SessionInfo, TurnHit, TurnInfo
 
 
@@ -34,8 +34,12 @@ class Sessions:
     def show(self, id: str) -> SessionDetail:
         """A session with all its turns. Raises NotFoundError."""
         row = sessions.get(self._store, id)
+        shown = turns.window(self._store, id)
+        used = calls.of_turns(self._store, [turn.id for turn in shown])
         return SessionDetail(
-            convert.session(row), tuple(convert.turn(t) for t in turns.window(self._store, id))
+            convert.session(row),
+            tuple(convert.turn(turn) for turn in shown),
+            tuple(convert.tool_use(call) for call in used),
         )
 
     def turn(self, id: str) -> TurnInfo:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from lila_app.storage import erasure, events
@@ -48,7 +48,10 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A call and its return (None: the turn ended first); texts are "" where forgotten."""
+    """A call and its return (None: the turn ended first, or it was forgotten).
+
+    `arguments` are "" where they were forgotten.
+    """
 
     turn_id: str
     step: int
@@ -84,35 +87,27 @@ def count(source: Source, turn_id: str) -> int:
         return len(events.of_subject(connection, turn_id, (CALLED,)))
 
 
-def of_turn(source: Source, turn_id: str) -> list[CallRow]:
-    """The calls of a turn in order."""
+def of_turns(source: Source, turns: Sequence[str]) -> list[CallRow]:
+    """The calls of turns, turn by turn in order."""
     with reading(source) as connection:
+        marks = ", ".join("?" * len(turns))
         rows = connection.execute(
-            "select e.kind, p.body from events e left join payloads p using (sequence) "
-            "where e.subject = ? and e.kind in (?, ?) order by e.sequence",
-            (turn_id, *KINDS),
+            "select e.subject, e.kind, p.body from events e join payloads p using (sequence) "
+            f"where e.subject in ({marks}) and e.kind in (?, ?) order by e.sequence",
+            (*turns, *KINDS),
         ).fetchall()
-    found: dict[int, CallRow] = {}
-    for kind, raw in rows:
-        if raw is None:
-            continue
+    found: dict[tuple[str, int], CallRow] = {}
+    for turn, kind, raw in rows:
         body: dict[str, Any] = json.loads(raw)
+        key = turn, body["call"]
+        row = found.get(key, CallRow(turn, body["step"], body["call"], body["name"], "", None))
         if kind == CALLED:
-            found[body["call"]] = CallRow(
-                turn_id, body["step"], body["call"], body["name"], body["arguments"], None
-            )
+            found[key] = replace(row, arguments=body["arguments"])
         else:
-            row = found.get(body["call"])
             result = Returned(body["text"], body["failed"], tuple(body["items"]))
-            found[body["call"]] = CallRow(
-                turn_id,
-                body["step"],
-                body["call"],
-                body["name"],
-                row.arguments if row else "",
-                result,
-            )
-    return [found[call] for call in sorted(found)]
+            found[key] = replace(row, returned=result)
+    places = {turn: place for place, turn in enumerate(turns)}
+    return [found[key] for key in sorted(found, key=lambda key: (places[key[0]], key[1]))]
 
 
 def texts(connection: Connection, turns: Sequence[str] | None) -> list[tuple[int, str, list[str]]]:

@@ -105,7 +105,7 @@ async def test_a_search_returns_material_with_ids_and_says_what_it_showed(
     (step,) = loop.steps
     assert step.results[0].call == Call("provider-id", "search_memory", '{"query":"boat"}')
     assert list(loop.items) == ["m1"]
-    (row,) = log.of_turn(store, setting.where.turn_id)
+    (row,) = log.of_turns(store, [setting.where.turn_id])
     assert row.returned is not None and row.returned.items == ("m1",)
     assert check.check(store).problems == ()
 
@@ -205,6 +205,7 @@ async def test_goals_are_pinned_to_the_session_and_finished_by_their_words(
         ("", "lacks query"),
         ('{"query": "' + "x" * 1_000 + '"}', "longer than 1,000"),
         ('["a"]', "not a JSON object"),
+        ('{"query": " "}', "$.query says nothing"),
     ],
 )
 async def test_arguments_that_do_not_fit_go_back_once_and_are_refused_the_second_time(
@@ -216,7 +217,7 @@ async def test_arguments_that_do_not_fit_go_back_once_and_are_refused_the_second
     assert isinstance(events[-1], ToolResult) and said in events[-1].text
     assert loop.exchanges[0].failed and loop.exchanges[0].arguments == "{}"
     assert loop.steps[0].results[0].call.arguments == "{}"
-    assert log.of_turn(store, setting.where.turn_id)[0].arguments == arguments
+    assert log.of_turns(store, [setting.where.turn_id])[0].arguments == arguments
     with pytest.raises(InvalidAnswerError) as caught:
         await took(loop, bad)
     assert caught.value.boundary == "the arguments of search_memory"
@@ -283,7 +284,8 @@ async def test_tools_run_beside_the_event_loop(setting: Setting) -> None:
         return Output("done")
 
     await result(
-        replace(setting, toolbox={"search_memory": Handler(notes)}), call("search_memory", query="")
+        replace(setting, toolbox={"search_memory": Handler(notes)}),
+        call("search_memory", query="x"),
     )
     assert seen and seen[0] is not main
 
@@ -316,7 +318,7 @@ async def test_a_crash_between_call_and_result_leaves_a_clean_store(
     loop = ToolLoop(replace(setting, confirm=killed))
     with pytest.raises(asyncio.CancelledError):
         await took(loop, call("remember", text="They live in Lisbon"))
-    (row,) = log.of_turn(store, setting.where.turn_id)
+    (row,) = log.of_turns(store, [setting.where.turn_id])
     assert row.returned is None
     assert check.check(store).problems == ()
     assert loop.steps == () and loop.exchanges == ()

@@ -30,6 +30,7 @@ from lila_app.gateway.port import Call, Carried, Message
 from lila_app.storage import calls as log
 from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
+from lila_app.views import ToolUseInfo
 from tests.assistant.conftest import say
 
 ABLE = ModelLimits(window=100_000, context_budget=50_000, tools=True)
@@ -130,8 +131,11 @@ def test_what_a_tool_returned_is_in_the_next_prompt_and_each_call_has_a_record(
     ]
     # What the person saw is what is kept.
     assert reply_of(events) == "Let me look.\n\nUnder the third flagstone [m1]."
-    (turn,) = lila.sessions.show(done.session_id).turns
+    detail = lila.sessions.show(done.session_id)
+    (turn,) = detail.turns
     assert turn.reply == reply_of(events)
+    arguments = '{"query": "strongbox key"}'
+    assert detail.tools == (ToolUseInfo(turn.id, "search_memory", arguments, found, False),)
     # One record a call, the second linked to the first.
     assert done.record_id == "c2"
     assert lila.contexts.show("c2")["meta"]["parent_record_id"] == "c1"
@@ -147,7 +151,7 @@ def test_what_a_tool_returned_is_in_the_next_prompt_and_each_call_has_a_record(
         + '<|assistant|>\nLet me look.\n[1] search_memory {"query":"strongbox key"}\n'
         + f"<|tool|>\n{found}\n"
     )
-    assert [row.name for row in log.of_turn(store, turn.id)] == ["search_memory"]
+    assert [row.name for row in log.of_turns(store, [turn.id])] == ["search_memory"]
     assert lila.db.check().problems == ()
 
 

@@ -22,6 +22,8 @@ from lila_app.views import (
     Progress,
     SessionDetail,
     SessionInfo,
+    ToolUseInfo,
+    TurnInfo,
 )
 
 EMBEDDED = ModelInfo("embedded/small", "embedded", False, True, "small")
@@ -40,6 +42,7 @@ class FakeLila:
     notice: str | None = None
     known: tuple[ModelInfo, ...] = (EMBEDDED,)
     sessions_known: tuple[SessionInfo, ...] = ()
+    tools_used: tuple[ToolUseInfo, ...] = ()
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     calls: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     stopped: bool = False
@@ -98,7 +101,7 @@ class FakeLila:
         return SimpleNamespace(
             list=lambda limit=50: known[:limit],
             latest=lambda: known[0] if known else None,
-            show=lambda id: SessionDetail(known[0], ()),
+            show=lambda id: SessionDetail(known[0], (_TURN,), self.tools_used),
             delete=self._call("delete", ForgetReport(("s7",), ("c3",), (), (Path("/b.db"),))),
         )
 
@@ -127,6 +130,7 @@ class FakeLila:
 
 
 _AT = "2026-11-30T11:58:33+00:00"
+_TURN = TurnInfo("t9", "s7", _AT, "Where is the key?", "With Ana.", False, "c3", "embedded/small")
 SESSION = SessionInfo("s7", "Keys", "chat", _AT, _AT, 2, None)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from lila_app.errors import TruncatedReplyError
 from lila_app.events import Notice, TextDelta, ThinkingDelta, ToolCall, ToolResult
+from lila_app.views import ToolUseInfo
 from tests.cli.conftest import Say
 from tests.cli.fake import SESSION, FakeLila
 
@@ -197,3 +198,20 @@ def test_retry_asks_the_last_turn_again_and_takes_no_text(fake: FakeLila, say: S
     assert refused.exit_code == 2
     assert "leave out the text" in refused.stderr
     assert fake.asked == []
+
+
+def test_what_tools_did_is_shown_between_the_question_and_the_answer(
+    fake: FakeLila, say: Say
+) -> None:
+    fake.sessions_known = (SESSION,)
+    fake.tools_used = (
+        ToolUseInfo("t9", "search_memory", '{"query":"key"}', "[m5] With\x1b[31m\nAna", False),
+        ToolUseInfo("t9", "remember", "{}", None, False),
+    )
+    lines = say("sessions", "show", "s7").stdout.splitlines()
+    assert lines[-4:] == [
+        "You: Where is the key?",
+        '[tool search_memory {"query":"key"}: [m5] With\ufffd[31m Ana]',
+        "[tool remember {}: no result]",
+        "LILA: With Ana.",
+    ]

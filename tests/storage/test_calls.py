@@ -25,10 +25,10 @@ def begun(store: Store, text: str = "Where is it?") -> Asked:
 def test_a_call_and_its_return_are_read_back_in_order(store: Store) -> None:
     asked = begun(store)
     calls.called(store, asked, at=AT)
-    (row,) = calls.of_turn(store, asked.turn_id)
+    (row,) = calls.of_turns(store, [asked.turn_id])
     assert (row.name, row.arguments, row.returned) == ("search_memory", '{"query":"it"}', None)
     calls.returned(store, asked, Returned("[m1] It is here.", False, ("m1",)), at=AT, generation=0)
-    (row,) = calls.of_turn(store, asked.turn_id)
+    (row,) = calls.of_turns(store, [asked.turn_id])
     assert row.returned == Returned("[m1] It is here.", False, ("m1",))
     assert check.check(store).problems == ()
 
@@ -41,7 +41,7 @@ def test_a_return_that_was_overtaken_by_a_forgetting_is_not_stored(store: Store)
     with pytest.raises(OvertakenError):
         calls.returned(store, asked, Returned(SECRET, False), at=AT, generation=generation)
     calls.called(store, asked, at=AT)
-    assert calls.of_turn(store, asked.turn_id)[0].returned is None
+    assert calls.of_turns(store, [asked.turn_id])[0].returned is None
 
 
 def test_forgetting_a_memory_takes_what_a_tool_returned_of_it(store: Store, path: Path) -> None:
@@ -57,7 +57,7 @@ def test_forgetting_a_memory_takes_what_a_tool_returned_of_it(store: Store, path
         calls.returned(store, one, Returned(text, False, items), at=AT, generation=0)
     forget.forget_memory(store, memory.id, at=LATER)
     assert places_of(path, "quince") == []
-    first, second = calls.of_turn(store, asked.turn_id)
+    first, second = calls.of_turns(store, [asked.turn_id])
     assert first.returned is None
     assert second.returned == Returned("Anna likes tea", False, (kept.id,))
     assert check.check(store).problems == ()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.paths import Home
-from lila_app.storage import check
+from lila_app.storage import calls, check, memories, turns
 from lila_app.storage.connection import Store
 
 KILLS = 50
@@ -49,3 +49,19 @@ def test_fifty_kills_leave_a_clean_store_with_every_accepted_message(tmp_path: P
         whole = [text for text in promised if text.endswith("larch planks")]
         assert set(whole) <= kept, f"after kill {kill}"
     assert len(promised) >= KILLS
+
+
+def test_a_kill_between_a_call_and_its_return_leaves_a_clean_store(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "tests.stories.tool_child", str(home)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "Remember “They keep bees”?\n"
+        process.send_signal(signal.SIGKILL)
+    with Store.open(Home.at(home).profile_db("default")) as store:
+        assert check.check(store).problems == ()
+        (turn,) = turns.window(store, "s1")
+        (call,) = calls.of_turns(store, [turn.id])
+        assert memories.list_memories(store) == []
+    assert (turn.user, turn.reply) == ("I keep bees", None)
+    assert (call.name, call.returned) == ("remember", None)
