@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lila_app.errors import InvalidAnswerError, TruncatedReplyError
-from lila_app.gateway.port import Call, Message, Request
+from lila_app.context.items import ModelLimits
+from lila_app.errors import InvalidAnswerError, RequestRefusedError, TruncatedReplyError
+from lila_app.gateway.port import CachePlan, Call, Message, Request
 from lila_app.gateway.structured import MOST_CHARACTERS, Form, Json, Wrong, ask, examine, parse
 from lila_app.testing import Scripted, ScriptedProvider
+from tests.gateway.test_calling import Bench
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -124,3 +127,20 @@ def test_problems_never_repeat_what_the_answer_said() -> None:
         found = examine(answer, FORM)
         assert isinstance(found, Wrong)
         assert "Secretname" not in found.problem
+
+
+async def test_it_is_asked_of_a_chain_as_of_a_single_model() -> None:
+    down = ScriptedProvider(name="a/one", limits=ModelLimits(9_000, 4_000))
+    other = ScriptedProvider(YOUNG, GOOD, name="b/two", limits=ModelLimits(9_000, 4_000))
+    down.enqueue(*[Scripted((), error=RequestRefusedError("no"))] * 2)
+    bench = Bench(down, other)
+    plan = CachePlan(session="s1", epoch=3, use_case="chat")
+    within = replace(REQUEST, cache=plan)
+
+    def chain(request: Request) -> AsyncGenerator[object, None]:
+        return bench.caller.stream(bench.models, request)
+
+    found = await ask(chain, within, FORM)
+    assert found == {"name": "Ana", "age": 30}
+    # It is no part of the session's epoch, in which a schema would be a toggle.
+    assert {attempt.session_id for attempt in bench.ledger.attempts} == {None}
