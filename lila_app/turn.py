@@ -131,7 +131,7 @@ class _OpenTurn:
     ) -> None:
         self._resources = resources
         self._chosen = chain[0]
-        self._candidates = chain
+        self._chain = self._candidates = chain
         self._said = said
         self._tools = tools
         self._turn = turn
@@ -153,7 +153,7 @@ class _OpenTurn:
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Answer, and answer again with what tools returned while the model asks for some."""
         leave = await asyncio.to_thread(self._resources.budget.check, self._candidates)
-        self._candidates = tuple(self._candidates[place] for place in leave.places)
+        self._chain = self._candidates = tuple(self._chain[place] for place in leave.places)
         self.answering = self._candidates[0].name
         if leave.notice:
             yield Notice(leave.notice)
@@ -218,10 +218,11 @@ class _OpenTurn:
     def _smaller(self, specification: Specification, model: str) -> tuple[Specification, str]:
         """The same candidates for a model that cannot take the prompt; it is the next to be asked.
 
-        With limits of its own it gets those, else less than it said it would take.
+        With limits of its own it gets those, else less than it said it would take. Those before it
+        in the chain failed already; with another prompt they would not read their caches either.
         """
-        names = [provider.name for provider in self._candidates]
-        self._candidates = self._candidates[names.index(model) if model in names else 0 :]
+        names = [provider.name for provider in self._chain]
+        self._candidates = self._chain[names.index(model) if model in names else 0 :]
         self.answering = self._candidates[0].name
         limits = self._candidates[0].limits()
         if limits != self._limits:
