@@ -22,7 +22,7 @@ from lila_app.cli.pick import named_or_latest
 from lila_app.cli.sessions import print_sessions
 from lila_app.cli.turns import Aside, Asked, Reply, converse
 from lila_app.errors import LilaError, UsageError
-from lila_app.events import TextDelta, TurnEvent
+from lila_app.events import TextDelta, ToolCall, TurnEvent
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
@@ -110,6 +110,8 @@ class Repl:
         reply, rest, voice = Reply(), Aside(), _Sentences()
 
         def show(event: TurnEvent) -> None:
+            if isinstance(event, ToolCall) and self._interactive:
+                voice.finish()  # what was said may lead up to the question that follows
             rest.show(event)
             if isinstance(event, TextDelta):
                 voice.add(event.text)

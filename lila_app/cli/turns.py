@@ -151,6 +151,8 @@ def answer_once(lila: Lila, asked: Asked, *, as_json: bool) -> None:
     reply, rest = Reply(), Aside(waiting=True)
 
     def show(event: TurnEvent) -> None:
+        if isinstance(event, ToolCall) and reply.text and not as_json and sys.stdout.isatty():
+            answer("")
         rest.show(event)
         if isinstance(event, TextDelta) and not as_json:
             answer(event.text, newline=False)

@@ -16,6 +16,7 @@ CASES = {
     "fails": FakeLila(script=(UnavailableError("nothing answered", hint="start the server"),)),
     "consent": FakeLila(
         script=(
+            TextDelta("Shall I?"),
             ToolCall("remember", '{"text":"x"}'),
             Confirmation("remember", "{}", "Remember “the\x1b[31m key”?"),
         )
