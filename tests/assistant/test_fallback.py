@@ -68,6 +68,16 @@ def attempts(lila: Lila) -> list[tuple[str, str, str | None]]:
         return [(row.model, row.finished, row.record_id) for row in ledger.list_usage(store)]
 
 
+def unhurried(lila: Lila, text: str) -> list[TurnEvent]:
+    """A turn that waits for every layer, however busy the machine is."""
+
+    async def run() -> list[TurnEvent]:
+        async with aclosing(lila.turn(text, now="2026-11-30T09:00:00+00:00")) as happening:
+            return [event async for event in happening]
+
+    return asyncio.run(run())
+
+
 def notices(happened: Sequence[TurnEvent]) -> list[str]:
     return [event.text for event in happened if isinstance(event, Notice)]
 
@@ -166,7 +176,7 @@ def test_a_model_with_lower_limits_gets_the_same_candidates_in_a_linked_record(
     lila = open_chain(first, floor)
     for number in range(60):
         lila.memory.add(f"Note {number} on the ferry says that the ferry leaves at {number} past")
-    happened = asyncio.run(collect(lila, "What do the notes on the ferry say?"))
+    happened = unhurried(lila, "What do the notes on the ferry say?")
     assert happened[-1] == Done("s1", "c2", False, "embedded/small")
     assert notices(happened) == ["the first is down; embedded/small answers"]
     record, parent = lila.contexts.show("c2"), lila.contexts.show("c1")
@@ -190,7 +200,8 @@ def test_who_steps_in_is_offered_no_tools_that_the_chosen_model_was_not(
     lila = open_chain(model("a/one", *[DOWN] * 3), floor)
     for number in range(60):
         lila.memory.add(f"Note {number} on the ferry says that the ferry leaves at {number} past")
-    assert say(lila, "What do the notes on the ferry say?").record_id == "c2"
+    done = unhurried(lila, "What do the notes on the ferry say?")[-1]
+    assert isinstance(done, Done) and done.record_id == "c2"
     # The second prompt fits as it is. With tools in one of the two it would be a silent toggle.
     assert say(lila, "Good", session="s1").model == "embedded/small"
     assert [request.tools for request in floor.requests] == [(), ()]
