@@ -35,7 +35,7 @@ def server(clock: FakeClock) -> Iterator[AnthropicServer]:
 
 def factory(server: AnthropicServer) -> Callable[[Home], Provider]:
     access = Access(server.origin, "sk-story")
-    limits = ModelLimits(window=200_000, context_budget=100_000)
+    limits = ModelLimits(window=200_000, context_budget=100_000, tools=True)
     contract = CacheContract("anthropic", minimum=512)
     return lambda _: AnthropicProvider(NAME, access, limits, contract)
 

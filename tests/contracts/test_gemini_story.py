@@ -26,7 +26,7 @@ from tests.contracts.story import HEADING, TURNS, Told, clock_in_l1, tell
 
 NAME = "gemini/gemini-2.5-flash"
 MINIMUM = 2_048
-LIMITS = ModelLimits(window=200_000, context_budget=100_000, token_ratio=10_500)
+LIMITS = ModelLimits(window=200_000, context_budget=100_000, token_ratio=10_500, tools=True)
 
 
 @pytest.fixture

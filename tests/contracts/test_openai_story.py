@@ -19,7 +19,7 @@ from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
 
 MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
 AUTOMATIC = CacheContract("key", minimum=1_024)
-LIMITS = ModelLimits(window=400_000, context_budget=100_000)
+LIMITS = ModelLimits(window=400_000, context_budget=100_000, tools=True)
 
 
 @pytest.fixture
