@@ -8,11 +8,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, TypeVar, cast
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.watch import missed
 from lila_app.gateway.ledger import Attempt, Breaker, CachedContent
 from lila_app.gateway.port import Job, Prefix, Slot, Ttl, Usage
 from lila_app.gateway.prices import Cost
-from lila_app.gateway.watch import missed
 from lila_app.storage import breakers, contents, ledger, ratios, reuse
 from lila_app.storage.breakers import BreakerRow
 from lila_app.storage.connection import Store

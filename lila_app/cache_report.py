@@ -19,11 +19,11 @@ from lila_app.cost_views import (
     WarningInfo,
 )
 from lila_app.errors import NotFoundError
-from lila_app.gateway.caching import FORMULA, FULL, Caching, weigh
-from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.economics import least_long_share, least_short_share
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.economics import least_long_share, least_short_share
+from lila_app.gateway.caching.rule import FORMULA, FULL, Caching, weigh
+from lila_app.gateway.caching.watch import CacheWarning, first_difference, sentence, watch
 from lila_app.gateway.prices import MILLION, Prices, Rates
-from lila_app.gateway.watch import CacheWarning, first_difference, sentence, watch
 from lila_app.spending import reported
 from lila_app.storage import ledger, records, reuse
 from lila_app.storage.connection import Store

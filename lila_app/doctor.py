@@ -100,7 +100,7 @@ def _store(home: Home, profile: str) -> Check:
 
 
 def _weights(home: Home) -> Check:
-    from lila_app.gateway.weights import installed, verify
+    from lila_app.gateway.embedded.weights import installed, verify
 
     found = installed(home.models_dir)
     if not found:
@@ -140,7 +140,7 @@ def _space(home: Home) -> Check:
 
 
 def _servers() -> Check:
-    from lila_app.gateway.discover import discover, places
+    from lila_app.gateway.chat.discover import discover, places
 
     # In a thread of its own, since the caller may have an event loop running.
     with ThreadPoolExecutor(1) as pool:

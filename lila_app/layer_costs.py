@@ -17,9 +17,9 @@ from lila_app.context.items import ModelLimits
 from lila_app.context.policy import BlockPolicy, UseCase
 from lila_app.cost_views import BlockCost, LayerReport
 from lila_app.errors import ConfigError
-from lila_app.gateway.caching import Caching, choose
-from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.economics import bill, writes_a_day
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.economics import bill, writes_a_day
+from lila_app.gateway.caching.rule import Caching, choose
 from lila_app.gateway.port import Ttl
 from lila_app.gateway.prices import MILLION, Prices, Rates
 from lila_app.storage import ledger, reuse

@@ -14,16 +14,16 @@ from lila_app import policies
 from lila_app.context import ModelLimits, Source
 from lila_app.errors import ConfigError, LilaError, MissingKeyError, MissingWeightsError
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.calls.means import About
+from lila_app.gateway.chat.provider import Endpoint
+from lila_app.gateway.embedded.weights import DEFAULT
 from lila_app.gateway.ledger import Ledger
-from lila_app.gateway.means import About
-from lila_app.gateway.openai_compatible import Endpoint
 from lila_app.gateway.port import Job, Provider, ProviderEvent, Request
 from lila_app.gateway.prices import Rates
 from lila_app.gateway.remote import REMOTES, base_url
 from lila_app.gateway.routing import OwnLimits, Routes, about, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
-from lila_app.gateway.weights import DEFAULT
 from lila_app.keys import Keys
 from lila_app.paths import Home
 from lila_app.settings import Settings

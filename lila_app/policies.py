@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lila_app.boundaries import tool_names
 from lila_app.context import Policy, Source, parse_policy
-from lila_app.gateway.caching import Caching
-from lila_app.gateway.caching_table import parse_caching
+from lila_app.gateway.caching.rule import Caching
+from lila_app.gateway.caching.table import parse_caching
 from lila_app.paths import Home, read_text, shipped
 
 TABLES = ("allocation", "blocks")

@@ -19,9 +19,9 @@ from lila_app.budget import Budget
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.gateway.addresses import is_loopback
-from lila_app.gateway.caching import choose
-from lila_app.gateway.calling import Caller
-from lila_app.gateway.means import World
+from lila_app.gateway.caching.rule import choose
+from lila_app.gateway.calls.calling import Caller
+from lila_app.gateway.calls.means import World
 from lila_app.gateway.prices import OWN, Prices
 from lila_app.gateway.remote import REMOTES
 from lila_app.models import Roster

@@ -20,7 +20,7 @@ from lila_app.composing import Ask, compose, specify, tighter, title, under, usa
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Confirm, Done, Notice, Started, TurnEvent
-from lila_app.gateway.calling import Switched
+from lila_app.gateway.calls.calling import Switched
 from lila_app.gateway.port import Provider, Request, Step, TextDelta, ThinkingDelta, Usage
 from lila_app.replying import Reply
 from lila_app.resources import Resources

@@ -32,7 +32,7 @@ class Models:
         Asks loopback and, for where a key comes from, the keyring; no remote provider.
         """
         from lila_app.gateway.catalogue import catalogue
-        from lila_app.gateway.discover import discover, places
+        from lila_app.gateway.chat.discover import discover, places
 
         found = asyncio.run(discover(places(os.environ)))
         roster = self._resources.roster
@@ -46,15 +46,15 @@ class Models:
 
     def fetch_notice(self) -> str | None:
         """What will be fetched and from where, if the default model's weights are missing."""
-        from lila_app.gateway.fetch import fetch_notice
-        from lila_app.gateway.weights import DEFAULT
+        from lila_app.gateway.embedded.fetch import fetch_notice
+        from lila_app.gateway.embedded.weights import DEFAULT
 
         return fetch_notice(self._folder) if self._resources.roster.default == DEFAULT else None
 
     def pull(self, name: str, progress: Progress) -> None:
         """Fetch the embedded model's weights. Raises FetchError, ChecksumError."""
-        from lila_app.gateway.fetch import fetch
-        from lila_app.gateway.weights import DEFAULT
+        from lila_app.gateway.embedded.fetch import fetch
+        from lila_app.gateway.embedded.weights import DEFAULT
 
         if name != DEFAULT:
             raise UsageError(
@@ -67,7 +67,7 @@ class Models:
 
     def adopt(self, path: Path | str, progress: Progress | None = None) -> ModelInfo:
         """Take a local GGUF file in as an embedded model."""
-        from lila_app.gateway.weights import adopt
+        from lila_app.gateway.embedded.weights import adopt
 
         weights = adopt(Path(path), self._folder, progress)
         self._resources.roster.renew()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from lila_app.gateway.discover import Found
+from lila_app.gateway.chat.discover import Found
+from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, Weights, installed
 from lila_app.gateway.remote import REMOTES, Remote
-from lila_app.gateway.weights import DEFAULT, SMOLLM2, Weights, installed
 from lila_app.views import ModelInfo
 
 SMALL = (

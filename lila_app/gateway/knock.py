@@ -9,7 +9,7 @@ from typing import cast
 from lila_app.errors import AuthenticationError, GatewayError, RateLimitedError, UnavailableError
 from lila_app.gateway.access import Access
 from lila_app.gateway.addresses import is_loopback
-from lila_app.gateway.completions import error_text, quote, refusal
+from lila_app.gateway.chat.reader import error_text, quote, refusal
 from lila_app.gateway.remote import REMOTES
 
 _CONNECT_SECONDS = 5.0

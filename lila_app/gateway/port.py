@@ -208,9 +208,10 @@ class Provider(Protocol):
 
     `stream` yields deltas, whole calls, what is to be carried, then `Receipt` and `Usage` where
     known, then `Finished`. Where they are known earlier they may come earlier too, so that a reply
-    that is stopped is accounted for; the last of each counts. A stream that ends without the provider's terminal marker raises
-    `TruncatedReplyError`. Closing the iterator (`aclose`, or cancelling the task) stops generation
-    within half a second. Nothing blocks the event loop. No retries: those are the gateway's.
+    that is stopped is accounted for; the last of each counts. A stream that ends without the
+    provider's terminal marker raises `TruncatedReplyError`. Closing the iterator (`aclose`, or
+    cancelling the task) stops generation within half a second. Nothing blocks the event loop. No
+    retries: those are the gateway's.
     """
 
     @property

@@ -12,14 +12,14 @@ from lila_app.context.items import ModelLimits
 from lila_app.errors import ConfigError, MissingKeyError
 from lila_app.gateway.access import Access
 from lila_app.gateway.addresses import is_loopback
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.calls.means import About
+from lila_app.gateway.chat.provider import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.embedded.weights import DEFAULT, find
 from lila_app.gateway.ledger import Ledger
-from lila_app.gateway.means import About
-from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import Provider
 from lila_app.gateway.remote import REMOTES
 from lila_app.gateway.table import GatewayTable
-from lila_app.gateway.weights import DEFAULT, find
 
 EMBEDDED = "embedded"
 
@@ -141,7 +141,7 @@ def _remote(name: str, routes: Routes) -> Provider:
 
 
 def _embedded(name: str, routes: Routes, models_dir: Path) -> Provider:
-    from lila_app.gateway.embedded import EmbeddedProvider, Sampling
+    from lila_app.gateway.embedded.provider import EmbeddedProvider, Sampling
 
     weights = find(name, models_dir)
     limits = limits_of(name, routes)

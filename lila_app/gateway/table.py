@@ -11,8 +11,8 @@ from typing import cast
 from lila_app.context import Source
 from lila_app.context.items import ModelLimits
 from lila_app.errors import PolicyError
+from lila_app.gateway.calls.rules import NUMBERS, CallingRules, calling_rules
 from lila_app.gateway.port import Job
-from lila_app.gateway.rules import NUMBERS, CallingRules, calling_rules
 
 JOBS: tuple[Job, ...] = ("reply", "summary", "extraction", "title")
 """What a model is needed for."""

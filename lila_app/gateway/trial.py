@@ -18,7 +18,7 @@ from lila_app.errors import (
     UnavailableError,
     WeightsError,
 )
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import (
     CachePlan,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lila_app import doctor, settings
-from lila_app.gateway.weights import SMOLLM2
+from lila_app.gateway.embedded.weights import SMOLLM2
 from lila_app.paths import Home
 from lila_app.views import Check
 from tests.cli.lila import lila

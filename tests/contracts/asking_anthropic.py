@@ -9,7 +9,7 @@ from typing import Any
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.port import (
     CachePlan,
     Message,

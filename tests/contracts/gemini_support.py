@@ -10,7 +10,7 @@ from typing import Any
 
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.provider import GeminiProvider
 from lila_app.gateway.ledger import Attempt, CachedContent
 from lila_app.gateway.port import (

@@ -10,7 +10,7 @@ import pytest
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home
 from lila_app.sample import PROFILE

@@ -10,7 +10,7 @@ import pytest
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 
 from lila_app.gateway.anthropic import wire
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.port import Call, Carried, Message, Request, Result, Step, Tool, Ttl
 from tests.contracts.asking_anthropic import CONTRACT, NAME, conversation, marks
 from tests.contracts.strict import complaint

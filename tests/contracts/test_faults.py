@@ -17,10 +17,10 @@ from lila_app.errors import GatewayError
 from lila_app.events import Done, Notice, TextDelta, TurnEvent
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.chat.provider import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.gemini.provider import GeminiProvider
 from lila_app.gateway.openai import OpenAIProvider
-from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home
 from lila_app.storage import ledger

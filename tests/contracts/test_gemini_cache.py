@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lila_app.context.items import ModelLimits
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.ledger import CachedContent
 from lila_app.gateway.port import Tool
 from lila_app.testing import MemoryLedger

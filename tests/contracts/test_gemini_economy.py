@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.economy import Expected, expected, outgrown, pays
 
 FLASH = CacheContract("contents", read=1_000, storage=6_667)

@@ -13,7 +13,7 @@ from lila_app import policies
 from lila_app.accounts import StoreLedger
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.provider import GeminiProvider
 from lila_app.gateway.port import Provider, ProviderEvent, Request
 from lila_app.gateway.prices import Prices

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider, wire
 from lila_app.gateway.port import (
     Call,

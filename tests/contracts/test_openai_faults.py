@@ -20,7 +20,7 @@ from lila_app.errors import (
     UnavailableError,
 )
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider, connection
 from lila_app.gateway.port import Finished, Message, ProviderEvent, Request, TextDelta, Usage
 from tests.contracts import serving

@@ -9,7 +9,7 @@ import pytest
 
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home

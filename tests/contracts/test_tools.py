@@ -20,7 +20,7 @@ from lila_app.embedding.port import Embedder
 from lila_app.events import Done, TextDelta, ToolResult, TurnEvent
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider
 from lila_app.gateway.port import Message, Provider, Request, Tool
 from lila_app.gateway.structured import ask

@@ -12,7 +12,7 @@ import pytest
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.provider import GeminiProvider
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.openai.provider import OpenAIProvider

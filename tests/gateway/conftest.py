@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lila_app.context import Source
-from lila_app.gateway.embedded import EmbeddedProvider
-from lila_app.gateway.fetch import fetch
+from lila_app.gateway.embedded.fetch import fetch
+from lila_app.gateway.embedded.provider import EmbeddedProvider
+from lila_app.gateway.embedded.weights import DEFAULT
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
-from lila_app.gateway.weights import DEFAULT
 from lila_app.paths import shipped
 
 

@@ -22,7 +22,7 @@ from lila_app.errors import (
     TruncatedReplyError,
     UnavailableError,
 )
-from lila_app.gateway.breaker import (
+from lila_app.gateway.calls.breaker import (
     CLOSED,
     Admission,
     BreakerRules,

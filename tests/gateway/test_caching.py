@@ -8,9 +8,9 @@ import pytest
 
 from lila_app.context import Source
 from lila_app.errors import PolicyError
-from lila_app.gateway.caching import Caching, Rule, choose, priced, weigh
-from lila_app.gateway.caching_table import parse_caching
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.rule import Caching, Rule, choose, priced, weigh
+from lila_app.gateway.caching.table import parse_caching
 from lila_app.gateway.port import Ttl
 from lila_app.gateway.prices import Prices, Rates
 from lila_app.paths import read_text, shipped

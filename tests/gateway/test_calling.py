@@ -30,11 +30,12 @@ from lila_app.errors import (
     UnavailableError,
     UnreachableError,
 )
-from lila_app.gateway.breaker import BreakerRules
-from lila_app.gateway.calling import Caller, Switched
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.calls.breaker import BreakerRules
+from lila_app.gateway.calls.calling import Caller, Switched
+from lila_app.gateway.calls.means import About, World
+from lila_app.gateway.calls.rules import CallingRules, Patience
 from lila_app.gateway.ledger import Attempt
-from lila_app.gateway.means import About, World
 from lila_app.gateway.port import (
     CachePlan,
     Call,
@@ -54,7 +55,6 @@ from lila_app.gateway.port import (
     Ttl,
     Usage,
 )
-from lila_app.gateway.rules import CallingRules, Patience
 from lila_app.testing import FakeClock, MemoryLedger, Scripted, ScriptedProvider
 
 BREAKER = BreakerRules(

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lila_app.gateway.addresses import is_loopback
-from lila_app.gateway.discover import PLACES, Found, Place, discover, places
+from lila_app.gateway.chat.discover import PLACES, Found, Place, discover, places
 from tests.gateway.chat_server import Exchange, serving
 
 

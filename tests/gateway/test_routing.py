@@ -10,11 +10,11 @@ from lila_app.context import Source
 from lila_app.context.items import ModelLimits
 from lila_app.errors import ConfigError, MissingWeightsError, PolicyError
 from lila_app.gateway.catalogue import catalogue
-from lila_app.gateway.discover import Found
-from lila_app.gateway.openai_compatible import Endpoint
+from lila_app.gateway.chat.discover import Found
+from lila_app.gateway.chat.provider import Endpoint
+from lila_app.gateway.embedded.weights import DEFAULT, adopt
 from lila_app.gateway.routing import OwnLimits, Routes, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
-from lila_app.gateway.weights import DEFAULT, adopt
 from tests.gateway.test_weights import gguf, write
 
 BASE = """

@@ -9,8 +9,8 @@ import pytest
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import UnavailableError
-from lila_app.gateway.embedded import EmbeddedProvider
-from lila_app.gateway.openai_compatible import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.chat.provider import Endpoint, OpenAICompatibleProvider
+from lila_app.gateway.embedded.provider import EmbeddedProvider
 from lila_app.gateway.port import Provider
 from lila_app.gateway.trial import trial
 from lila_app.testing import Scripted, ScriptedProvider

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.caching.watch import CacheWarning, first_difference, sentence, watch
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import Prefix, Usage
-from lila_app.gateway.watch import CacheWarning, first_difference, sentence, watch
 
 CLAUDE = CacheContract("anthropic", minimum=1_024, short_seconds=300, long_seconds=3_600)
 PROFILE = Prefix("profile", "a" * 64, 2_000)

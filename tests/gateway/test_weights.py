@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import ChecksumError, MissingWeightsError, WeightsError
-from lila_app.gateway import files
-from lila_app.gateway.gguf import read_header
+from lila_app.gateway.embedded import files
+from lila_app.gateway.embedded.gguf import read_header
+from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, adopt, find, installed, verify
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import GatewayTable
-from lila_app.gateway.weights import DEFAULT, SMOLLM2, adopt, find, installed, verify
 from tests.gateway.asking import ask, request
 
 

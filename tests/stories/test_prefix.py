@@ -17,8 +17,8 @@ import pytest
 
 from lila_app.assistant import Lila, open_lila
 from lila_app.events import Done, Usage
-from lila_app.gateway.embedded import EmbeddedProvider
-from lila_app.gateway.fetch import fetch
+from lila_app.gateway.embedded.fetch import fetch
+from lila_app.gateway.embedded.provider import EmbeddedProvider
 from lila_app.paths import Home
 from lila_app.storage import cuts
 from lila_app.storage.connection import Store

@@ -15,7 +15,7 @@ from lila_app.errors import (
     UnreachableError,
 )
 from lila_app.gateway.access import Access
-from lila_app.gateway.completions import error_text, quote, refusal
+from lila_app.gateway.chat.reader import error_text, quote, refusal
 from lila_app.gateway.retry_after import wait_asked
 
 if TYPE_CHECKING:

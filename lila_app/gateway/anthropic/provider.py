@@ -14,7 +14,7 @@ from lila_app.gateway.anthropic import wire
 from lila_app.gateway.anthropic.connection import Connection
 from lila_app.gateway.anthropic.errors import Explainer
 from lila_app.gateway.anthropic.reader import MessageReader
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.port import ProviderEvent, Request
 
 if TYPE_CHECKING:

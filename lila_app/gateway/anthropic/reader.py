@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from lila_app.errors import RequestRefusedError, TruncatedReplyError
-from lila_app.gateway.completions import quote
+from lila_app.gateway.chat.reader import quote
 from lila_app.gateway.port import (
     Call,
     Carried,

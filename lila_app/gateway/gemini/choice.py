@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.economy import Expected, outgrown, pays
 from lila_app.gateway.gemini.prefix import Span
 from lila_app.gateway.ledger import CachedContent

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lila_app.context.items import ModelLimits
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini import faults, wire
 from lila_app.gateway.gemini.choice import Choice, Situation, choose, due, over, rotated
 from lila_app.gateway.gemini.client import Connector

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 
 _FULL = 10_000
 _HOUR = 3_600

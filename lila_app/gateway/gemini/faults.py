@@ -22,7 +22,7 @@ from lila_app.errors import (
     UnreachableError,
 )
 from lila_app.gateway.access import Access
-from lila_app.gateway.completions import quote, refusal
+from lila_app.gateway.chat.reader import quote, refusal
 from lila_app.gateway.retry_after import wait_asked
 
 if TYPE_CHECKING:

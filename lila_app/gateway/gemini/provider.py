@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lila_app.context.items import ModelLimits
 from lila_app.errors import GatewayError, TruncatedReplyError
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini import faults, wire
 from lila_app.gateway.gemini.client import Connector
 from lila_app.gateway.gemini.contents import CachedContents, Held

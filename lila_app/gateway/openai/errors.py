@@ -16,7 +16,7 @@ from lila_app.errors import (
     UnreachableError,
 )
 from lila_app.gateway.access import Access
-from lila_app.gateway.completions import error_text, quote, refusal
+from lila_app.gateway.chat.reader import error_text, quote, refusal
 
 if TYPE_CHECKING:
     import openai

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lila_app.context.items import ModelLimits
 from lila_app.errors import TruncatedReplyError
 from lila_app.gateway.access import Access
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import wire
 from lila_app.gateway.openai.connection import Connection, listening
 from lila_app.gateway.openai.errors import Explainer

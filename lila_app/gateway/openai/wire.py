@@ -27,8 +27,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
-from lila_app.gateway.chat_wire import canonical
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.chat.wire import canonical
 from lila_app.gateway.port import Carried, Message, Request, Step, Tool, Ttl
 
 Json = dict[str, object]

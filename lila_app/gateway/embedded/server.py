@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import cast
 
 from lila_app.errors import UnavailableError
-from lila_app.gateway.gguf import read_header
-from lila_app.gateway.neutral import Neutraliser
+from lila_app.gateway.chat.neutral import Neutraliser
+from lila_app.gateway.embedded.gguf import read_header
 
 SLOTS = {"chat": 0, "voice": 1, "background": 2}
 """One prefix cache each, so that a spoken question never pushes a chat's prefix out."""
@@ -152,7 +152,7 @@ class EmbeddedServer:
 
 def _spawn() -> subprocess.Popen[bytes]:
     """The child, in a session of its own so that Ctrl-C in the terminal does not reach it."""
-    script = Path(__file__).with_name("embedded_child.py")
+    script = Path(__file__).with_name("child.py")
     # -P: the script's folder is a package of ours, whose names must not hide the library's.
     command = [sys.executable, "-P", str(script)]
     # Threads that wait by spinning fight each other as soon as anything else runs: on two cores

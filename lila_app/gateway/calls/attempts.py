@@ -20,13 +20,13 @@ from lila_app.errors import (
     UnavailableError,
     UnreachableError,
 )
-from lila_app.gateway.breaker import Admission, health_of
-from lila_app.gateway.frozen import frozen, toggled
+from lila_app.gateway.calls.breaker import Admission, health_of
+from lila_app.gateway.calls.frozen import frozen, toggled
+from lila_app.gateway.calls.means import Deadline, Means
+from lila_app.gateway.calls.network import Network
+from lila_app.gateway.calls.reading import Reading
 from lila_app.gateway.ledger import Attempt
-from lila_app.gateway.means import Deadline, Means
-from lila_app.gateway.network import Network
 from lila_app.gateway.port import Provider, ProviderEvent, Request, own
-from lila_app.gateway.reading import Reading
 
 _MARGIN = 0.1
 """Seconds added to a provider's Retry-After: there are two clocks, and both are rounded."""

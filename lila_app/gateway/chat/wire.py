@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from lila_app.gateway.neutral import Neutraliser
+from lila_app.gateway.chat.neutral import Neutraliser
 from lila_app.gateway.port import Message, Request, Step, Tool
 
 Json = dict[str, object]

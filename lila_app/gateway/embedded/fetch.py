@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import IO
 
 from lila_app.errors import ChecksumError, FetchError
-from lila_app.gateway import pips, wheel
-from lila_app.gateway.files import check_room, copy_hashed, locked, refused, remove
-from lila_app.gateway.weights import (
+from lila_app.gateway.embedded import pips, wheel
+from lila_app.gateway.embedded.files import check_room, copy_hashed, locked, refused, remove
+from lila_app.gateway.embedded.weights import (
     SMOLLM2,
     Progress,
     Published,

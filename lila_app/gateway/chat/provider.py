@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import TruncatedReplyError
-from lila_app.gateway import chat_wire
 from lila_app.gateway.access import Access
 from lila_app.gateway.addresses import is_loopback
-from lila_app.gateway.completions import StreamReader
-from lila_app.gateway.neutral import Neutraliser
+from lila_app.gateway.chat import wire as chat_wire
+from lila_app.gateway.chat.neutral import Neutraliser
+from lila_app.gateway.chat.reader import StreamReader
 from lila_app.gateway.openai.connection import Connection, listening
 from lila_app.gateway.openai.errors import Explainer
 from lila_app.gateway.port import ProviderEvent, Request

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.ledger import Attempt
 
 PROMISING = ("anthropic", "breakpoints")

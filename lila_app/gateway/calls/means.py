@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import random as system_random
 
-from lila_app.gateway.breaker import Breakers
-from lila_app.gateway.contract import CacheContract
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.calls.breaker import Breakers
+from lila_app.gateway.calls.rules import CallingRules
 from lila_app.gateway.ledger import Ledger
 from lila_app.gateway.port import Ttl
-from lila_app.gateway.rules import CallingRules
 
 
 @dataclass(frozen=True, slots=True)

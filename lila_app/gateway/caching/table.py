@@ -9,8 +9,8 @@ from typing import cast, get_args
 
 from lila_app.context import Source
 from lila_app.errors import PolicyError
-from lila_app.gateway.caching import Caching, Rule, matching
-from lila_app.gateway.contract import CacheContract, Kind
+from lila_app.gateway.caching.contract import CacheContract, Kind
+from lila_app.gateway.caching.rule import Caching, Rule, matching
 from lila_app.gateway.port import Ttl
 
 _MULTIPLIER = (0, 1_000_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lila_app.gateway.breaker import BreakerRules
+from lila_app.gateway.calls.breaker import BreakerRules
 from lila_app.gateway.port import Slot
 
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lila_app.errors import ContextTooLarge, FrozenError, LilaError
-from lila_app.gateway.attempts import Attempts, Errand
-from lila_app.gateway.breaker import Breakers
-from lila_app.gateway.contract import CacheContract
-from lila_app.gateway.ledger import Attempt, Ledger
-from lila_app.gateway.means import (
+from lila_app.gateway.caching.contract import CacheContract
+from lila_app.gateway.calls.attempts import Attempts, Errand
+from lila_app.gateway.calls.breaker import Breakers
+from lila_app.gateway.calls.means import (
     About,
     Choose,
     Deadline,
@@ -27,9 +26,10 @@ from lila_app.gateway.means import (
     nothing_known,
     unchosen,
 )
-from lila_app.gateway.network import Network
+from lila_app.gateway.calls.network import Network
+from lila_app.gateway.calls.rules import CallingRules
+from lila_app.gateway.ledger import Attempt, Ledger
 from lila_app.gateway.port import Provider, ProviderEvent, Request
-from lila_app.gateway.rules import CallingRules
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from lila_app.errors import GatewayError, LilaError, TimedOutError, TruncatedReplyError
+from lila_app.gateway.calls.rules import Patience
 from lila_app.gateway.port import (
     Finished,
     Provider,
@@ -17,7 +18,6 @@ from lila_app.gateway.port import (
     ThinkingDelta,
     Usage,
 )
-from lila_app.gateway.rules import Patience
 
 
 class Reading:

@@ -1,4 +1,4 @@
-"""The process of the embedded model: run by path from `embedded_server`, never imported.
+"""The process of the embedded model: run by path from `server`, never imported.
 
 It is a process of its own because the server's constructor holds Python's lock while it loads
 (0.36 s for the smallest model, warm disk; 1.1 s with llama.cpp's own warm-up; measured 2026-11-30

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, cast
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import Cancelled, TruncatedReplyError, UnavailableError
-from lila_app.gateway.chat_wire import response_format, told
-from lila_app.gateway.completions import StreamReader, error_text, refusal
-from lila_app.gateway.embedded_server import SLOTS, EmbeddedServer, Served
+from lila_app.gateway.chat.reader import StreamReader, error_text, refusal
+from lila_app.gateway.chat.wire import response_format, told
+from lila_app.gateway.embedded.precedence import Hold, Precedence, Rank
+from lila_app.gateway.embedded.server import SLOTS, EmbeddedServer, Served
+from lila_app.gateway.embedded.weights import Weights, verify
 from lila_app.gateway.port import ProviderEvent, Request
-from lila_app.gateway.precedence import Hold, Precedence, Rank
-from lila_app.gateway.weights import Weights, verify
 
 if TYPE_CHECKING:
     import httpx2

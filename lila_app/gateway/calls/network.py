@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lila_app.errors import UnreachableError
-from lila_app.gateway.breaker import Admission
-from lila_app.gateway.means import Means
+from lila_app.gateway.calls.breaker import Admission
+from lila_app.gateway.calls.means import Means
 from lila_app.gateway.port import Provider
 
 KEY = "network"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from lila_app.errors import ChecksumError, MissingWeightsError, WeightsError
-from lila_app.gateway import wheel
-from lila_app.gateway.files import check_room, copy_hashed, locked, refused, remove, sha256
-from lila_app.gateway.gguf import read_header
+from lila_app.gateway.embedded import wheel
+from lila_app.gateway.embedded.files import check_room, copy_hashed, locked, refused, remove, sha256
+from lila_app.gateway.embedded.gguf import read_header
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, label); total 0 means not known. May raise to stop."""

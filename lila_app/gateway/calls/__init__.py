@@ -1,0 +1,1 @@
+"""Asking a chain of models for one reply: attempts, deadlines, breakers, fallback."""

@@ -1,0 +1,1 @@
+"""Servers that speak Chat Completions, by base URL."""
