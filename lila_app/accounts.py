@@ -38,6 +38,18 @@ LARGEST_RATIO = 40_000
 under SmolLM2, 2026-11-30). A provider that counts what LILA did not send must not shrink every
 later prompt to a quarter."""
 
+_REFUSED = frozenset(
+    {
+        "AuthenticationError",
+        "ContextTooLarge",
+        "RateLimitedError",
+        "RequestRefusedError",
+        "SpendLimitError",
+        "UnreachableError",
+    }
+)
+"""Outcomes of calls that nobody worked on. Not those of a provider that failed or fell silent."""
+
 
 class Pricing(Protocol):
     """What a call cost; `gateway.prices.Prices` is one."""
@@ -64,7 +76,10 @@ class StoreLedger:
         """Keep one call, with its price and the token ratio it showed; log a missed cache read."""
         self._watch(attempt)
         name = f"{attempt.provider}/{attempt.model}"
-        cost = self._prices.cost(name, attempt.usage, datetime.fromisoformat(attempt.at))
+        if _unbilled(attempt):
+            cost = Cost(Decimal(0), "it was refused or never arrived")
+        else:
+            cost = self._prices.cost(name, attempt.usage, datetime.fromisoformat(attempt.at))
         ratio = _ratio(attempt)
         with self._store.write() as connection:
             ledger.add_usage(connection, _row(attempt, cost))
@@ -198,6 +213,12 @@ def _row(attempt: Attempt, cost: Cost) -> UsageRow:
             for prefix, ttl in zip(attempt.prefixes, ttls, strict=False)
         ),
     )
+
+
+def _unbilled(attempt: Attempt) -> bool:
+    """Whether a call certainly cost nothing; one that was cut may have been worked on."""
+    said_nothing = attempt.usage.total is None and attempt.first_token_ms is None
+    return said_nothing and attempt.outcome in _REFUSED
 
 
 def _ratio(attempt: Attempt) -> RatioRow | None:

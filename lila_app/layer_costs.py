@@ -18,7 +18,7 @@ from lila_app.context.policy import BlockPolicy, UseCase
 from lila_app.cost_views import BlockCost, LayerReport
 from lila_app.errors import ConfigError
 from lila_app.gateway.caching.contract import CacheContract
-from lila_app.gateway.caching.economics import bill, writes_a_day
+from lila_app.gateway.caching.economics import DAY, bill, writes_a_day
 from lila_app.gateway.caching.rule import Caching, choose
 from lila_app.gateway.port import Ttl
 from lila_app.gateway.prices import MILLION, Prices, Rates
@@ -155,7 +155,13 @@ def _held(
         reuse.gaps(store, Place(case.row.name, provider, model, name))
         for name in case.policy.breakpoints
     ]
-    chosen = choose(contract, gaps, caching.rule)
+    # Before enough was measured the rule takes its default; what it will choose is in the traffic.
+    evenly = [DAY / case.daily] * caching.rule.least
+    chosen = choose(
+        contract,
+        [one if len(one) >= caching.rule.least else evenly for one in gaps],
+        caching.rule,
+    )
     measured = all(len(one) >= caching.rule.least for one in gaps)
     found: dict[str, _Cached] = {}
     for name, ttl, seen in zip(case.policy.breakpoints, chosen, gaps, strict=True):

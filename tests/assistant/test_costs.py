@@ -49,7 +49,7 @@ def test_a_months_calls_are_added_up_by_model_and_job_with_their_price(lila: Lil
     whole = Usage(total=10_000, read=8_000, written=1_000, output=100, written_long=500)
     for wait in (100, 200, 300, 400):
         keep(lila, at("07:00:00"), whole, first_token_ms=wait)
-    keep(lila, at("07:10:00"), Usage(), outcome="RateLimitedError", first_token_ms=None)
+    keep(lila, at("07:10:00"), Usage(), outcome="TimedOutError", first_token_ms=None)
     keep(lila, at("07:20:00"), Usage(2_000, 0, 0, 10), job="summary")
     keep(lila, at("22:59:59", day=1), whole, model="claude-unheard-of")
     keep(lila, "2026-10-31T12:00:00+00:00", whole)
@@ -71,6 +71,21 @@ def test_a_months_calls_are_added_up_by_model_and_job_with_their_price(lila: Lil
     assert found.cost == Decimal("0.0282") + Decimal("0.0041")
     assert found.unpriced == 2
     assert found.prices and found.prices[0].startswith("genai-prices")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    ["UnreachableError", "RateLimitedError", "AuthenticationError", "SpendLimitError"],
+)
+def test_a_call_that_never_arrived_or_was_refused_certainly_cost_nothing(
+    lila: Lila, outcome: str
+) -> None:
+    keep(lila, at("07:00:00"), Usage(), outcome=outcome, first_token_ms=None)
+    assert lila.costs.usage().unpriced == 0
+    # One that broke off after its first word was worked on.
+    keep(lila, at("07:01:00"), Usage(), outcome=outcome)
+    keep(lila, at("07:02:00"), Usage(), outcome="UnavailableError", first_token_ms=None)
+    assert lila.costs.usage().unpriced == 2
 
 
 def test_what_was_not_reported_is_not_zero(lila: Lila) -> None:
@@ -291,6 +306,20 @@ def test_a_layer_above_a_breakpoint_is_priced_as_it_would_be_cached(lila: Lila) 
     assert tools.ttl == "short"
     assert tools.cached == 600 * (288 * Decimal("2.5") + 2_592 * Decimal("0.1")) / 1_000_000
     assert tools.uncached == 600 * 2_880 * Decimal(2) / 1_000_000
+
+
+def test_before_calls_were_measured_a_lifetime_is_chosen_for_calls_spread_over_the_day(
+    lila: Lila,
+) -> None:
+    # 50 a day come every 29 minutes: after the short lifetime of 5 minutes, within the long of 60.
+    found = lila.costs.layers("chat", SONNET, daily=50)
+    (tools,) = [one for one in found.blocks if one.block == "identity"]
+    assert tools.ttl == "long"
+    # An hour's write is 4.00, at most 24 of them; the rest are reads at 0.10.
+    assert tools.cached == 600 * (24 * Decimal(4) + 26 * Decimal("0.1")) / 1_000_000
+    # 10 a day come after both: nothing is worth a mark.
+    found = lila.costs.layers("chat", SONNET, daily=10)
+    assert all(one.cached == one.uncached for one in found.blocks)
 
 
 def test_a_prefix_below_the_providers_minimum_is_not_cached(lila: Lila) -> None:
