@@ -92,7 +92,8 @@ class Models:
     async def test(self, name: str) -> AsyncGenerator[Stage, None]:
         """Try a model stage by stage: reach, auth, stream, schema, cache on call 2, cost.
 
-        Raises `MonthSpentError` for a model that costs money when the month's budget is spent.
+        A model that answers is no longer left alone for earlier failures. Raises `MonthSpentError`
+        for a model that costs money when the month's budget is spent.
         """
         from lila_app.gateway.trial import trial
 
@@ -100,10 +101,13 @@ class Models:
         await asyncio.to_thread(self._resources.budget.check, [provider])
         terms = await asyncio.to_thread(self._terms, name)
         async for stage in trial(provider, terms):
+            if stage.name == "stream" and stage.ok:
+                await asyncio.to_thread(self._resources.caller.answered, name)
             yield stage
 
     def test_notice(self, name: str) -> str | None:
-        """What trying a model will cost about; None where it costs nothing."""
+        """What trying a model will cost about; None where it costs nothing. Raises LilaError."""
+        self._resources.roster.provider(name)
         terms = self._terms(name)
         if not terms.remote:
             return None

@@ -34,9 +34,15 @@ _MARGIN = 0.1
 _EXPIRING = ("anthropic", "breakpoints", "contents")
 """Kinds of cache whose lifetime is asked for."""
 
+_MINUTES = 120
+"""Seconds from which on a time is told in minutes."""
+
 _WHY = {
     RateLimitedError.__name__: "it asked to wait",
-    SpendLimitError.__name__: "its account has no money left or reached its limit",
+    SpendLimitError.__name__: (
+        "its account has no money left or reached its limit (once that is mended, "
+        "`lila models test` has it asked again at once)"
+    ),
 }
 
 
@@ -237,10 +243,12 @@ class Attempts:
 
     def _left_alone(self, admission: Admission) -> UnavailableError:
         left = max(1, round(admission.until - self._means.world.seconds()))
+        more = f"{left} s" if left < _MINUTES else f"{-(-left // 60)} min"
         why = _WHY.get(admission.reason, "it kept failing")
+        name = self._provider.name
         return UnavailableError(
-            f"{self._provider.name} is left alone for {left} s more: {why}",
-            hint="wait, or ask another model with --model",
+            f"{name} is left alone for {more} more: {why}",
+            hint=f"wait, or ask another model with --model; `lila models test {name}` tries it now",
         )
 
     def _account(self, at: datetime, request: Request, mark: str, reading: Reading) -> Attempt:

@@ -103,6 +103,13 @@ class Caller:
             network.leave()
         raise failure.error
 
+    def answered(self, name: str) -> None:
+        """A model answered somebody who asked past its breaker, as by hand: it is well again."""
+        about = self._means.about(name)
+        self._means.breakers.succeeded(f"{name}#{about.credential}")
+        if not about.local:
+            Network(self._means).reached()
+
     def _order(
         self, candidates: tuple[Provider, ...], request: Request
     ) -> tuple[tuple[Provider, ...], str]:
