@@ -381,6 +381,18 @@ async def test_a_server_on_this_machine_is_asked_again_as_soon_as_it_is_started(
     assert text(await bench.ask()) == "Up."
 
 
+async def test_a_fallback_whose_cache_took_nothing_does_not_stay() -> None:
+    contract = replace(CACHED, minimum=1_024)
+    bench = Bench(
+        model("a/one", DOWN, DOWN, "Me again."),
+        model("b/two", Scripted(("Hi",), usage=Usage(1_023, 0, 0, 2))),
+        about={"b/two": About("k2", contract=contract)},
+    )
+    await bench.ask()
+    bench.clock.advance(31)
+    assert text(await bench.ask()) == "Me again."
+
+
 async def test_the_fallback_stays_while_its_cache_is_warm_then_the_first_is_asked_again() -> None:
     bench = Bench(
         model("a/one", DOWN, DOWN, "First."), model("b/two", "1", "2", "3"),

@@ -163,4 +163,6 @@ def _lifetime(about: About, last: Attempt) -> float:
     contract: CacheContract = about.contract
     if contract.kind in ("none", "prefix"):
         return 0.0
+    if last.usage.total is not None and last.usage.total < contract.minimum:
+        return 0.0  # too short: nothing of it was kept
     return contract.long_seconds if "long" in last.ttls else contract.short_seconds
