@@ -10,7 +10,7 @@ import pytest
 
 from lila_app.errors import Cancelled, ContextTooLarge
 from lila_app.gateway.embedded.provider import EmbeddedProvider
-from lila_app.gateway.port import Finished, TextDelta, Usage
+from lila_app.gateway.port import Finished, Receipt, TextDelta, Usage
 from tests.gateway.asking import LONG, Reply, ask, opened, request
 
 STORY = "Tell a very long story about a sailor, with every day of the journey."
@@ -21,8 +21,8 @@ SHORT = 5.0
 async def test_a_reply_comes_in_pieces_then_usage_then_the_end(embedded: EmbeddedProvider) -> None:
     reply = await ask(embedded, request("Say hello.", max_tokens=12))
     assert reply.text
-    assert reply.kinds[-2:] == [Usage, Finished]
-    assert set(reply.kinds[:-2]) == {TextDelta}
+    assert reply.kinds[-3:] == [Receipt, Usage, Finished]
+    assert set(reply.kinds[:-3]) == {TextDelta}
     assert len(reply.kinds) > 3
     assert reply.usage.total and reply.usage.output
     assert reply.usage.written is None  # llama.cpp does not report it, and unknown is not zero
