@@ -312,6 +312,8 @@ async def test_twenty_at_half_open_make_one_request_upstream() -> None:
     bench.clock.advance(31)
     replies = await asyncio.gather(*(bench.ask() for _ in range(20)))
     assert sorted(text(events) for events in replies) == ["Me."] * 19 + ["Well again"]
+    why = {switched.why for events in replies for switched in switches(events)}
+    assert why == {"a/one is just being tried by another call: it kept failing"}
     assert len(bench.models[0].requests) == 4
 
 

@@ -246,8 +246,11 @@ class Attempts:
         more = f"{left} s" if left < _MINUTES else f"{-(-left // 60)} min"
         why = _WHY.get(admission.reason, "it kept failing")
         name = self._provider.name
+        for_long = f"is left alone for {more} more"
+        if admission.trying:
+            for_long = "is just being tried by another call"
         return UnavailableError(
-            f"{name} is left alone for {more} more: {why}",
+            f"{name} {for_long}: {why}",
             hint=f"wait, or ask another model with --model; `lila models test {name}` tries it now",
         )
 

@@ -68,13 +68,14 @@ class BreakerRules:
 class Admission:
     """Whether a call may pass; `probe` is the time that identifies the half-open state's one.
 
-    `reason` and `until` say why not, and until when.
+    `reason` and `until` say why not, and until when; `trying` that another call is that one.
     """
 
     passes: bool
     probe: float = 0.0
     reason: str = ""
     until: float = 0.0
+    trying: bool = False
 
 
 def admit(state: Breaker, now: float, rules: BreakerRules) -> tuple[Breaker, Admission]:
@@ -88,7 +89,7 @@ def admit(state: Breaker, now: float, rules: BreakerRules) -> tuple[Breaker, Adm
         return state, Admission(passes=False, reason=state.reason, until=state.until)
     if state.probing and 0.0 <= now - state.probing < rules.probe_seconds:
         until = state.probing + rules.probe_seconds
-        return state, Admission(passes=False, reason=state.reason, until=until)
+        return state, Admission(passes=False, reason=state.reason, until=until, trying=True)
     return replace(state, probing=now), Admission(passes=True, probe=now)
 
 
