@@ -45,7 +45,7 @@ POLICY = """
 backoff_ms = 1
 [calling.chat]
 deadline_seconds = 3
-first_token_seconds = 1
+first_token_seconds = 2
 stall_seconds = 1
 """
 """Less patience than a person has: a stall is noticed after a second, and a Retry-After of seven
