@@ -19,6 +19,8 @@ from lila_app.testing import FakeClock
 from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
 from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
 
+pytestmark = pytest.mark.slow
+
 NAME = "anthropic/claude-sonnet-5-5"
 
 

@@ -24,6 +24,8 @@ from lila_app.testing import FakeClock
 from tests.contracts.gemini_server import GeminiServer, gemini
 from tests.contracts.story import HEADING, TURNS, Told, clock_in_l1, tell
 
+pytestmark = pytest.mark.slow
+
 NAME = "gemini/gemini-2.5-flash"
 MINIMUM = 2_048
 LIMITS = ModelLimits(window=200_000, context_budget=100_000, token_ratio=10_500, tools=True)

@@ -17,6 +17,8 @@ from lila_app.testing import FakeClock
 from tests.contracts.openai_server import KEY, OpenAIServer, openai_server
 from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
 
+pytestmark = pytest.mark.slow
+
 MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
 AUTOMATIC = CacheContract("key", minimum=1_024)
 LIMITS = ModelLimits(window=400_000, context_budget=100_000, tools=True)

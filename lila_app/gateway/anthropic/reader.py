@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
 from lila_app.errors import RequestRefusedError, TruncatedReplyError
+from lila_app.gateway import loose
 from lila_app.gateway.chat.reader import quote
+from lila_app.gateway.loose import Table
 from lila_app.gateway.port import (
     Call,
     Carried,
@@ -19,8 +21,6 @@ from lila_app.gateway.port import (
     ThinkingDelta,
     Usage,
 )
-
-Table = Mapping[str, object]
 
 _LIMITS = ("max_tokens", "model_context_window_exceeded")
 
@@ -37,7 +37,7 @@ class _Block:
 
     @property
     def kind(self) -> str:
-        return _text(self.start.get("type"))
+        return loose.text(self.start.get("type"))
 
 
 class MessageReader:
@@ -66,21 +66,21 @@ class MessageReader:
         """The deltas of one event; the rest is kept until the message is whole."""
         match event.get("type"):
             case "message_start":
-                message = _table(event.get("message"))
+                message = loose.table(event.get("message"))
                 self._receipt = read_receipt(message)
-                self._count(_table(message.get("usage")))
+                self._count(loose.table(message.get("usage")))
                 yield from self.account()  # the prompt is paid for, even if the person stops here
             case "content_block_start":
-                block = _Block(_table(event.get("content_block")))
+                block = _Block(loose.table(event.get("content_block")))
                 self._blocks[_index(event)] = block
                 yield from _began(block)
             case "content_block_delta":
-                yield from _grew(self._block(event), _table(event.get("delta")))
+                yield from _grew(self._block(event), loose.table(event.get("delta")))
             case "message_delta":
-                delta = _table(event.get("delta"))
-                self._stop = _text(delta.get("stop_reason")) or self._stop
-                self._stop_details = _table(delta.get("stop_details")) or self._stop_details
-                self._count(_table(event.get("usage")))
+                delta = loose.table(event.get("delta"))
+                self._stop = loose.text(delta.get("stop_reason")) or self._stop
+                self._stop_details = loose.table(delta.get("stop_details")) or self._stop_details
+                self._count(loose.table(event.get("usage")))
             case "message_stop":
                 self.ended = True
             case _:
@@ -109,7 +109,7 @@ class MessageReader:
 
     def _finished(self) -> Finished:
         if self._stop == "refusal":
-            why = quote(_text(self._stop_details.get("explanation")))
+            why = quote(loose.text(self._stop_details.get("explanation")))
             raise RequestRefusedError(
                 f"the content filter of {self._name} stopped the reply{f': {why}' if why else ''}",
                 hint="say it differently, or ask another model",
@@ -130,7 +130,7 @@ class MessageReader:
             text = _arguments(block)
             if self._stop in _LIMITS and _parsed(text) is None:
                 continue  # cut off in the middle of the arguments: no call
-            yield Call(_text(block.start.get("id")), _text(block.start.get("name")), text)
+            yield Call(loose.text(block.start.get("id")), loose.text(block.start.get("name")), text)
 
     def _tool_uses(self) -> list[_Block]:
         return [block for block in self._in_order() if block.kind == "tool_use"]
@@ -155,31 +155,31 @@ def read_usage(usage: Table) -> Usage:
 
     Written for the long lifetime comes from the split, which only the stream's start carries.
     """
-    uncached = _number(usage.get("input_tokens"))
-    read = _number(usage.get("cache_read_input_tokens"))
-    written = _number(usage.get("cache_creation_input_tokens"))
-    split = _table(usage.get("cache_creation"))
+    uncached = loose.count(usage.get("input_tokens"))
+    read = loose.count(usage.get("cache_read_input_tokens"))
+    written = loose.count(usage.get("cache_creation_input_tokens"))
+    split = loose.table(usage.get("cache_creation"))
     return Usage(
         total=None if uncached is None else uncached + (read or 0) + (written or 0),
         read=read,
         written=written,
-        output=_number(usage.get("output_tokens")),
-        written_long=_number(split.get("ephemeral_1h_input_tokens")),
+        output=loose.count(usage.get("output_tokens")),
+        written_long=loose.count(split.get("ephemeral_1h_input_tokens")),
     )
 
 
 def read_receipt(message: Table) -> Receipt:
     """The message's id and the provider's reason for a cache miss, None while it is pending."""
-    reason = _table(_table(message.get("diagnostics")).get("cache_miss_reason"))
+    reason = loose.table(loose.table(message.get("diagnostics")).get("cache_miss_reason"))
     return Receipt(
-        response_id=_text(message.get("id")),
-        miss=_text(reason.get("type")) or None,
-        missed=_number(reason.get("cache_missed_input_tokens")),
+        response_id=loose.text(message.get("id")),
+        miss=loose.text(reason.get("type")) or None,
+        missed=loose.count(reason.get("cache_missed_input_tokens")),
     )
 
 
 def _began(block: _Block) -> Iterator[ProviderEvent]:
-    block.signature = _text(block.start.get("signature"))
+    block.signature = loose.text(block.start.get("signature"))
     if block.kind in ("text", "thinking"):
         yield from _grew(block, {**block.start, "type": f"{block.kind}_delta"})
 
@@ -187,19 +187,19 @@ def _began(block: _Block) -> Iterator[ProviderEvent]:
 def _grew(block: _Block, delta: Table) -> Iterator[ProviderEvent]:
     match delta.get("type"):
         case "text_delta":
-            text = _text(delta.get("text"))
+            text = loose.text(delta.get("text"))
             block.text.append(text)
             if text:
                 yield TextDelta(text)
         case "thinking_delta":
-            thinking = _text(delta.get("thinking"))
+            thinking = loose.text(delta.get("thinking"))
             block.thinking.append(thinking)
             if thinking:
                 yield ThinkingDelta(thinking)
         case "signature_delta":
-            block.signature = _text(delta.get("signature"))
+            block.signature = loose.text(delta.get("signature"))
         case "input_json_delta":
-            block.arguments.append(_text(delta.get("partial_json")))
+            block.arguments.append(loose.text(delta.get("partial_json")))
         case _:
             pass  # citations: nothing was given to cite
 
@@ -215,7 +215,7 @@ def _as_sent_back(block: _Block) -> dict[str, object] | None:
             thinking = "".join(block.thinking)
             return {"type": "thinking", "thinking": thinking, "signature": block.signature}
         case "redacted_thinking":
-            return {"type": "redacted_thinking", "data": _text(block.start.get("data"))}
+            return {"type": "redacted_thinking", "data": loose.text(block.start.get("data"))}
         case "text":
             text = "".join(block.text)
             return {"type": "text", "text": text} if text.strip() else None
@@ -235,16 +235,4 @@ def _parsed(arguments: str) -> dict[str, object] | None:
 
 
 def _index(event: Table) -> int:
-    return _number(event.get("index")) or 0
-
-
-def _table(value: object) -> Table:
-    return cast(Table, value) if isinstance(value, Mapping) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return loose.count(event.get("index")) or 0

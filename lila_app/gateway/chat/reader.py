@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from lila_app.errors import (
     AuthenticationError,
@@ -14,6 +13,8 @@ from lila_app.errors import (
     RequestRefusedError,
     UnavailableError,
 )
+from lila_app.gateway import loose
+from lila_app.gateway.loose import Table
 from lila_app.gateway.port import (
     Call,
     Finished,
@@ -23,8 +24,6 @@ from lila_app.gateway.port import (
     ThinkingDelta,
     Usage,
 )
-
-Table = Mapping[str, object]
 
 _THINKING = ("reasoning_content", "reasoning")
 """llama-server, vLLM and LM Studio say the first, Ollama the second (their sources, 2026-11)."""
@@ -60,19 +59,19 @@ class StreamReader:
 
     def read(self, chunk: Table) -> Iterator[ProviderEvent]:
         """The deltas of one chunk; calls, usage and the end are kept until the stream is whole."""
-        self._id = self._id or _text(chunk.get("id"))
-        usage = _table(chunk.get("usage"))
-        if usage is not None:
+        self._id = self._id or loose.text(chunk.get("id"))
+        usage = loose.table(chunk.get("usage"))
+        if usage:
             self._usage = read_usage(usage)
-        for choice in _tables(chunk.get("choices")):
-            delta = _table(choice.get("delta")) or {}
+        for choice in loose.tables(chunk.get("choices")):
+            delta = loose.table(choice.get("delta"))
             for key in _THINKING:
-                if thinking := _text(delta.get(key)):
+                if thinking := loose.text(delta.get(key)):
                     yield ThinkingDelta(thinking)
                     break
-            if text := _text(delta.get("content")):
+            if text := loose.text(delta.get("content")):
                 yield TextDelta(text)
-            for piece in _tables(delta.get("tool_calls")):
+            for piece in loose.tables(delta.get("tool_calls")):
                 self._call(piece)
             self._end(choice.get("finish_reason"))
 
@@ -91,19 +90,19 @@ class StreamReader:
 
     def _call(self, piece: Table) -> None:
         """A piece of a call: of the one with its index, unless its id says it is another."""
-        index, own = _count(piece.get("index")) or 0, _text(piece.get("id"))
+        index, own = loose.count(piece.get("index")) or 0, loose.text(piece.get("id"))
         wanted = self._by_index.get(index)
         if wanted is None or (own and wanted.id and own != wanted.id):
             wanted = self._by_index[index] = _Wanted()
             self._calls.append(wanted)
         wanted.id = wanted.id or own
-        function = _table(piece.get("function")) or {}
-        wanted.name = wanted.name or _text(function.get("name"))
+        function = loose.table(piece.get("function"))
+        wanted.name = wanted.name or loose.text(function.get("name"))
         arguments = function.get("arguments")
         if isinstance(arguments, Mapping):  # some servers send them parsed
             wanted.pieces.append(json.dumps(arguments))
         else:
-            wanted.pieces.append(_text(arguments))
+            wanted.pieces.append(loose.text(arguments))
 
     def _end(self, reason: object) -> None:
         if reason == "content_filter":
@@ -120,12 +119,12 @@ class StreamReader:
 
 def read_usage(usage: Table) -> Usage:
     """Token counts as reported; what is not reported is None, which is not zero."""
-    details = _table(usage.get("prompt_tokens_details")) or {}
+    details = loose.table(usage.get("prompt_tokens_details"))
     return Usage(
-        total=_count(usage.get("prompt_tokens")),
-        read=_count(details.get("cached_tokens")),
-        written=_count(details.get("cache_write_tokens")),
-        output=_count(usage.get("completion_tokens")),
+        total=loose.count(usage.get("prompt_tokens")),
+        read=loose.count(details.get("cached_tokens")),
+        written=loose.count(details.get("cache_write_tokens")),
+        output=loose.count(usage.get("completion_tokens")),
     )
 
 
@@ -165,31 +164,10 @@ def error_text(body: object) -> str:
     """The sentence inside an error body: `{"error": {"message": …}}`, `{"error": "…"}` or text."""
     if isinstance(body, str):
         return body
-    table = _table(body)
-    if table is None:
-        return ""
+    table = loose.table(body)
     inner = table.get("error", table)
     if isinstance(inner, str):
         return inner
-    detail = _table(inner) or {}
+    detail = loose.table(inner)
     parts = [str(detail[key]) for key in ("message", "type", "code") if detail.get(key)]
     return f"{parts[0]} ({', '.join(parts[1:])})" if len(parts) > 1 else "".join(parts)
-
-
-def _table(value: object) -> Table | None:
-    return cast(Table, value) if isinstance(value, Mapping) else None
-
-
-def _tables(value: object) -> list[Table]:
-    if not isinstance(value, list):
-        return []
-    items = cast(list[object], value)
-    return [table for table in map(_table, items) if table is not None]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lila_app.errors import AuthenticationError
 from lila_app.gateway.access import Access
-from lila_app.gateway.addresses import is_loopback
+from lila_app.gateway.transport import Transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,29 +20,24 @@ ADDRESS = "https://generativelanguage.googleapis.com/"
 VERSION = "v1beta"
 """google-genai 3 goes to v1 by itself, which knows no cached contents (2026-10-01)."""
 
-CONNECT_SECONDS = 5.0
 SILENCE_SECONDS = 300.0
-"""Longest wait for the next bytes. A large model may think for minutes before its first word. How
-long a person waits is the gateway's deadline, not this."""
-
-_SENT = frozenset(
-    {"host", "content-type", "content-length", "accept", "accept-encoding", "connection"}
-)
-"""Headers that go to the server. The SDK would add its version, Python's, and how long we wait."""
+"""Longest wait for the next bytes. A large model may think for minutes before its first word."""
 
 
 class Connector:
-    """Makes clients. The certificates are loaded once; a client serves one call, from any loop."""
+    """Makes clients; one serves one call, from any loop."""
 
     def __init__(self, name: str, access: Access) -> None:
         self._name = name
-        self._access = access
-        self._certificates: ssl.SSLContext | None = None
+        self._access = replace(access, base_url=access.base_url or ADDRESS)
+        self._transport = Transport(
+            self._access, SILENCE_SECONDS, key_header="x-goog-api-key", scheme=""
+        )
 
     @property
     def address(self) -> str:
         """Where requests go, without the version."""
-        return self._access.base_url or ADDRESS
+        return self._access.base_url
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Client]:
@@ -54,7 +49,7 @@ class Connector:
             raise AuthenticationError(
                 f"there is no key for {self._name}", hint="set one with `lila keys set gemini`"
             )
-        # Importing the SDK takes most of a second, loading certificates 50 ms.
+        await self._transport.ready("google.genai")
         client, http, unused = await asyncio.to_thread(self._made)
         try:
             yield client
@@ -67,12 +62,7 @@ class Connector:
         from google.genai import Client
         from google.genai.types import HttpOptions
 
-        verify = self._verify()
-        http = httpx2.AsyncClient(
-            verify=verify,
-            trust_env=not is_loopback(self.address),  # a proxy has no business on loopback
-            event_hooks={"request": [self._cleaned()]},
-        )
+        http, verify = self._transport.client(), self._transport.verify()
         # The SDK would make both of these itself, and load certificates again, 90 ms each time.
         unused = httpx2.Client(verify=verify, trust_env=False)
         for_websockets = {"ssl": verify}
@@ -90,28 +80,3 @@ class Connector:
             ),
         )
         return client, http, unused
-
-    def _verify(self) -> ssl.SSLContext | bool:
-        import httpx2
-
-        if self.address.startswith("http://"):
-            return False
-        if self._certificates is None:
-            self._certificates = httpx2.create_ssl_context()
-        return self._certificates
-
-    def _cleaned(self) -> Callable[[httpx2.Request], Awaitable[None]]:
-        import httpx2
-
-        timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS).as_dict()
-
-        async def clean(request: httpx2.Request) -> None:
-            for header in list(request.headers):
-                if header.lower() not in _SENT:
-                    del request.headers[header]
-            request.headers["user-agent"] = "lila"
-            request.headers["x-goog-api-key"] = self._access.api_key
-            # The SDK's one number would be the time to connect as well.
-            request.extensions["timeout"] = timeout
-
-        return clean

@@ -21,14 +21,15 @@ from lila_app.errors import (
     UnavailableError,
     UnreachableError,
 )
+from lila_app.gateway import loose
 from lila_app.gateway.access import Access
 from lila_app.gateway.chat.reader import quote, refusal
+from lila_app.gateway.loose import Table
 from lila_app.gateway.retry_after import wait_asked
 
 if TYPE_CHECKING:
     from google.genai.errors import APIError
 
-Table = Mapping[str, object]
 
 _TOO_LARGE = re.compile(r"exceeds the maximum number of tokens", re.IGNORECASE)
 _NO_MONEY = re.compile(
@@ -146,7 +147,7 @@ def _rate_limited(error: APIError, name: str, quoted: str) -> RateLimitedError:
 def _for_the_day(error: APIError) -> bool:
     """Whether a quota of a whole day is used up; the delay Google names is then of no use."""
     quotas = [
-        str(_table(violation).get("quotaId", ""))
+        str(loose.table(violation).get("quotaId", ""))
         for detail in _details(error)
         for violation in _list(detail.get("violations"))
     ]
@@ -170,12 +171,8 @@ def _said(error: APIError) -> str:
 
 def _details(error: APIError) -> list[Table]:
     body: object = getattr(error, "details", None)  # the whole answer, whatever its name says
-    inner = _table(_table(body).get("error"))
-    return [_table(detail) for detail in _list(inner.get("details"))]
-
-
-def _table(value: object) -> Table:
-    return cast(Table, value) if isinstance(value, Mapping) else {}
+    inner = loose.table(loose.table(body).get("error"))
+    return [loose.table(detail) for detail in _list(inner.get("details"))]
 
 
 def _list(value: object) -> list[object]:

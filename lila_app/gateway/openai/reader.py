@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import cast
+from collections.abc import Callable, Iterator
 
 from lila_app.errors import GatewayError, RequestRefusedError, TruncatedReplyError
+from lila_app.gateway import loose
+from lila_app.gateway.loose import Table
 from lila_app.gateway.port import (
     Call,
     Carried,
@@ -17,8 +18,6 @@ from lila_app.gateway.port import (
     ThinkingDelta,
     Usage,
 )
-
-Table = Mapping[str, object]
 
 _TEXT = ("response.output_text.delta", "response.refusal.delta")
 """A refusal is the model's own words to the person, like any reply."""
@@ -43,19 +42,19 @@ class ResponseReader:
 
         A failed response yields its receipt and usage, as it may have cost something, and raises.
         """
-        kind = _text(event.get("type"))
-        if kind in _TEXT and (text := _text(event.get("delta"))):
+        kind = loose.text(event.get("type"))
+        if kind in _TEXT and (text := loose.text(event.get("delta"))):
             yield TextDelta(text)
-        elif kind in _THINKING and (text := _text(event.get("delta"))):
+        elif kind in _THINKING and (text := loose.text(event.get("delta"))):
             yield ThinkingDelta(text)
         elif kind == "response.output_item.done":
-            yield from self._item(_table(event.get("item")))
+            yield from self._item(loose.table(event.get("item")))
         elif kind in ("response.completed", "response.incomplete", "response.failed"):
-            yield from self._end(kind.removeprefix("response."), _table(event.get("response")))
+            yield from self._end(kind.removeprefix("response."), loose.table(event.get("response")))
         elif kind == "error":
             # The type is flat; a server may put the same words into an `error` of their own.
-            said = _table(event.get("error")) or event
-            raise self._failure(_text(said.get("code")), _text(said.get("message")))
+            said = loose.table(event.get("error")) or event
+            raise self._failure(loose.text(said.get("code")), loose.text(said.get("message")))
 
     def _item(self, item: Table) -> Iterator[ProviderEvent]:
         if item.get("status") == "incomplete":
@@ -68,7 +67,7 @@ class ResponseReader:
         if status == "completed":
             yield from self._carried()
         yield read_receipt(response)
-        usage = _table(response.get("usage"))
+        usage = loose.table(response.get("usage"))
         if usage:
             yield read_usage(usage)
         self.finished = self._finished(status, response)
@@ -77,7 +76,7 @@ class ResponseReader:
         if status == "completed":
             return Finished("tools" if self._calls() else "stop")
         if status == "incomplete":
-            reason = _text(_table(response.get("incomplete_details")).get("reason"))
+            reason = loose.text(loose.table(response.get("incomplete_details")).get("reason"))
             if reason == "max_output_tokens":
                 return Finished("length")
             if reason == "content_filter":
@@ -89,8 +88,8 @@ class ResponseReader:
                 f"{self._name} ended its reply early ({reason or 'no reason given'})",
                 hint="ask again",
             )
-        error = _table(response.get("error"))
-        raise self._failure(_text(error.get("code")), _text(error.get("message")))
+        error = loose.table(response.get("error"))
+        raise self._failure(loose.text(error.get("code")), loose.text(error.get("message")))
 
     def _calls(self) -> list[Table]:
         return [item for item in self._items if item.get("type") == "function_call"]
@@ -109,43 +108,31 @@ class ResponseReader:
 
 def read_usage(usage: Table) -> Usage:
     """Token counts as reported; what is not reported is None, which is not zero."""
-    details = _table(usage.get("input_tokens_details"))
-    lifetimes = _table(details.get("cache_write_tokens_details"))
+    details = loose.table(usage.get("input_tokens_details"))
+    lifetimes = loose.table(details.get("cache_write_tokens_details"))
     return Usage(
-        total=_count(usage.get("input_tokens")),
-        read=_count(details.get("cached_tokens")),
-        written=_count(details.get("cache_write_tokens")),
-        output=_count(usage.get("output_tokens")),
-        written_long=_count(lifetimes.get("ttl_12h_tokens")),
+        total=loose.count(usage.get("input_tokens")),
+        read=loose.count(details.get("cached_tokens")),
+        written=loose.count(details.get("cache_write_tokens")),
+        output=loose.count(usage.get("output_tokens")),
+        written_long=loose.count(lifetimes.get("ttl_12h_tokens")),
     )
 
 
 def read_receipt(response: Table) -> Receipt:
     """The response's id, and the provider's reason when it says that the cache was missed."""
-    said = _table(response.get("prompt_cache_diagnostics"))
-    missed = _table(said if said.get("type") == "cache_miss" else None)
+    said = loose.table(response.get("prompt_cache_diagnostics"))
+    missed = loose.table(said if said.get("type") == "cache_miss" else None)
     return Receipt(
-        response_id=_text(response.get("id")),
-        miss=_text(missed.get("reason")) or None,
-        missed=_count(missed.get("cache_missed_tokens")),
+        response_id=loose.text(response.get("id")),
+        miss=loose.text(missed.get("reason")) or None,
+        missed=loose.count(missed.get("cache_missed_tokens")),
     )
 
 
 def _call(item: Table) -> Call:
     return Call(
-        id=_text(item.get("call_id")),
-        name=_text(item.get("name")),
-        arguments=_text(item.get("arguments")),
+        id=loose.text(item.get("call_id")),
+        name=loose.text(item.get("name")),
+        arguments=loose.text(item.get("arguments")),
     )
-
-
-def _table(value: object) -> Table:
-    return cast(Table, value) if isinstance(value, Mapping) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
