@@ -26,10 +26,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What the tool returned to the model."""
+    """What the tool returned to the model; `failed` says that it did not do what was asked."""
 
     name: str
     text: str
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

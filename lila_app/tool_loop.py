@@ -138,7 +138,7 @@ class ToolLoop:
             await asyncio.to_thread(log.called, store, asked, at=self._at)
             arguments, result = await self._result(asked, place, offered)
             self.items |= dict.fromkeys(result.items)
-            yield ToolResult(call.name, result.text)
+            yield ToolResult(call.name, result.text, result.failed)
             exchanges.append(
                 ToolExchange(
                     id=str(number),

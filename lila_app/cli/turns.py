@@ -111,6 +111,8 @@ class Aside:
                 note(text)
             case ToolCall(name=name, arguments=arguments):
                 note(one_line(f"tool {name} {arguments}")[:LONGEST_CALL])
+            case ToolResult(name=name, text=text, failed=True):
+                note(one_line(f"tool {name}: {text}")[:LONGEST_CALL])
             case ToolResult(name=name, text=text):
                 note(f"tool {name} returned {len(text)} characters")
             case _:

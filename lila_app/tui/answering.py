@@ -16,7 +16,7 @@ from lila_app.events import (
     Started,
     TextDelta,
     ThinkingDelta,
-    ToolCall,
+    ToolResult,
     TurnEvent,
 )
 from lila_app.tui.exchange import Kind
@@ -161,8 +161,10 @@ class Answering:
                 await turn.write(event.text)
             case ThinkingDelta():
                 await turn.think(event.text)
-            case ToolCall():
-                await turn.note("notice", f"used the tool {event.name}")
+            case ToolResult(name=name, text=text, failed=True):
+                await turn.note("notice", f"tool {name}: {text}")
+            case ToolResult(name=name):
+                await turn.note("notice", f"used the tool {name}")
             case Notice():
                 await turn.note("notice", event.text)
             case Done():

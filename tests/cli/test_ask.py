@@ -30,6 +30,16 @@ def test_stdout_is_the_answer_and_nothing_else(fake: FakeLila, say: Say) -> None
     assert seen.exit_code == 0
 
 
+def test_a_tool_that_did_nothing_is_not_told_as_one_that_returned(fake: FakeLila, say: Say) -> None:
+    refused = "Not done: it needs the person's consent, and here nobody can be asked."
+    fake.script = (
+        ToolCall("remember", "{}"),
+        ToolResult("remember", refused, failed=True),
+        TextDelta("Kept."),
+    )
+    assert say("ask", "remember it").stderr == f"tool remember {{}}\ntool remember: {refused}\n"
+
+
 def test_json_says_what_came_and_what_it_cost(say: Say) -> None:
     seen = say("ask", "hi", "--json")
     assert json.loads(seen.stdout) == {

@@ -10,7 +10,15 @@ import pytest
 
 from lila_app.cost_views import WarningInfo
 from lila_app.errors import UnavailableError
-from lila_app.events import Confirmation, Notice, TextDelta, ThinkingDelta, ToolCall, Usage
+from lila_app.events import (
+    Confirmation,
+    Notice,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from lila_app.tui.record_view import read_record
 from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.widgets.reply import Reply
@@ -259,11 +267,24 @@ async def test_thinking_is_collapsed_and_never_part_of_the_reply(lila: FakeLila)
 
 
 async def test_notices_and_tools_are_told_below_the_reply(lila: FakeLila) -> None:
-    lila.script = [[Notice("a [notice]"), ToolCall("search", "{}"), TextDelta("yes")]]
+    lila.script = [
+        [
+            Notice("a [notice]"),
+            ToolCall("search", "{}"),
+            ToolResult("search", "found"),
+            ToolCall("remember", "{}"),
+            ToolResult("remember", "Not done: the person said no.", failed=True),
+            TextDelta("yes"),
+        ]
+    ]
     async with running(lila) as pilot:
         await say(pilot, "hello")
         await settled(pilot)
-        assert notes(pilot) == ["Note: a [notice]", "Note: used the tool search"]
+        assert notes(pilot) == [
+            "Note: a [notice]",
+            "Note: used the tool search",
+            "Note: tool remember: Not done: the person said no.",
+        ]
 
 
 async def test_the_status_line_tells_model_context_and_cache(lila: FakeLila) -> None:
