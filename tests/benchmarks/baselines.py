@@ -94,7 +94,15 @@ def _at(lila: Lila, cases: Sequence[_Case], budget: int) -> list[Compared]:
 def _specify(lila: Lila, question: str) -> Specification:
     resources = lila._resources  # pyright: ignore[reportPrivateUsage]  (the benchmark looks inside)
     ask = Ask(
-        question, "chat", None, resolve(NOW, resources.clock), WIDE, None, None, deadline=False
+        text=question,
+        use_case="chat",
+        session_id=None,
+        now=resolve(NOW, resources.clock),
+        model="benchmark/none",
+        limits=WIDE,
+        budget=None,
+        before_sequence=None,
+        deadline=False,
     )
     return specify(resources, ask, write=False)
 

@@ -155,7 +155,17 @@ class _Asker:
         resources, clock = self._resources, self._clock
         assert self._session is not None
         at = resolve(NOW, resources.clock)
-        ask = Ask(text, "chat", self._session.id, at, LIMITS, None, None, deadline=False)
+        ask = Ask(
+            text=text,
+            use_case="chat",
+            session_id=self._session.id,
+            now=at,
+            model="benchmark/none",
+            limits=LIMITS,
+            budget=None,
+            before_sequence=None,
+            deadline=False,
+        )
         clock.spans.clear()
         busy, start = time.process_time(), time.perf_counter()
         specification = specify(resources, ask, write=write)

@@ -18,7 +18,11 @@ EVERY_ERROR = [
     kind
     for _, kind in inspect.getmembers(errors, inspect.isclass)
     if issubclass(kind, errors.LilaError)
-    and kind not in (errors.PolicyError, errors.FixedPartsError, errors.PinnedOverflowError)
+    and kind
+    not in (
+        *(errors.PolicyError, errors.FixedPartsError, errors.PinnedOverflowError),
+        errors.InvalidAnswerError,
+    )
 ]
 
 

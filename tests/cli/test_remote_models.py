@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import pysqlite3
 import pytest
 
 from lila_app import doctor
@@ -73,7 +73,7 @@ def test_a_trial_says_what_it_costs_before_and_after_and_every_call_is_on_record
     assert done.code == 7
     assert len(server.seen) == 3
     store = Home.at(home).profile_db("default")
-    with closing(pysqlite3.connect(str(store))) as connection:
+    with closing(sqlite3.connect(store)) as connection:
         rows = connection.execute("select provider, model, credential, cost from usage").fetchall()
     assert [row[:2] for row in rows] == [("anthropic", "claude-sonnet-5-5")] * 3
     assert {row[2] for row in rows} == {Access(api_key=KEY).credential}
