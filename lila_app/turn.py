@@ -75,8 +75,9 @@ async def answer(
     yield Started(turn.session_id, turn.id)
     open_turn = _OpenTurn(resources, models, said, tools, turn)
     try:
-        async for event in open_turn.events():
-            yield event
+        async with aclosing(open_turn.events()) as events:
+            async for event in events:
+                yield event
     except LilaError as error:
         if open_turn.reply.text:
             error.hint = (

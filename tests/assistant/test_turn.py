@@ -92,6 +92,22 @@ def test_closing_the_stream_keeps_the_partial_reply_marked(
     assert provider.stopped == 1
 
 
+def test_when_the_turn_is_closed_the_models_stream_is_too(
+    lila: Lila, provider: ScriptedProvider
+) -> None:
+    provider.enqueue(Scripted(tuple("abcdef")))
+
+    async def leave() -> int:
+        events = lila.turn("Spell")
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+        await events.aclose()
+        return provider.stopped  # not some time later, when the loop may be gone
+
+    assert asyncio.run(leave()) == 1
+
+
 def test_cancelling_the_task_keeps_the_partial_reply_marked(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
