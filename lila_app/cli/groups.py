@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import click
 from click_default_group import DefaultGroup
 
-from lila_app.cli.guard import guarded
+from lila_app.cli.guard import ReaderGone, guarded
 
 
 class Entry(NamedTuple):
@@ -57,6 +57,13 @@ class RootGroup(click.Group):
         if args[0] not in self.entries and not args[0].startswith("-"):
             raise unknown(ctx, args[0], self.entries)
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run what was asked for."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
     def main(  # type: ignore[override]  # always standalone: every outcome is an exit code
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

@@ -21,12 +21,16 @@ UNEXPECTED = 70
 """EX_SOFTWARE of sysexits.h: a fault in LILA itself."""
 
 
+class ReaderGone(Exception):
+    """A broken pipe past click, which would end with 1 for one."""
+
+
 def guarded(run: Callable[[], object]) -> int:
     """Run a command and say how it ended; nothing but `SystemExit` gets past here."""
     _prepare_streams()
     try:
         result = run()
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
         _discard_stdout()
         return PIPE_CLOSED
     except OSError as error:

@@ -97,6 +97,20 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process.returncode == 141
 
 
+def test_a_command_whose_reader_is_gone_ends_as_shells_expect_it(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "lila_app", "policy", "show"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
 @pytest.mark.parametrize(
     ("redirect", "code", "says"),
     [
