@@ -60,6 +60,17 @@ class ProviderSettings(BaseModel):
             raise ValueError(f"{value!r} is not an address such as http://127.0.0.1:11434/v1")
         return value
 
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str) -> str:
+        # Not quoted: who puts something else here most likely puts the key itself.
+        if value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            raise ValueError(
+                "it takes the name of an environment variable, and never a key; "
+                "`lila keys set` keeps one"
+            )
+        return value
+
 
 class ModelSettings(BaseModel):
     """Limits of one model, where the person knows better than the shipped table."""
@@ -238,6 +249,8 @@ def _config_error(path: Path, detail: ErrorDetails) -> ConfigError:
         allowed = _fields_at(location[:-1])
         near = difflib.get_close_matches(location[-1], allowed, n=1)
         hint = f"did you mean {near[0]}?" if near else f"allowed here: {', '.join(allowed)}"
+        if near == ["api_key_env"]:
+            hint = "`lila keys set` keeps a key; api_key_env names the variable that holds one"
         return ConfigError(f"{place}: there is no setting {key}", hint=hint)
     reason = detail["msg"].removeprefix("Value error, ")
     return ConfigError(f"{place}: {key}: {reason}", hint=f"correct {place}")

@@ -70,6 +70,12 @@ def test_variables_of_lila_that_are_no_settings_are_left_alone(
         ('timezone = "Europe/Berln"', "did you mean Europe/Berlin", "correct "),
         ("[models.x]\nwindow = 0", "models.x.window", "correct "),
         ('[providers.l]\nbase_url = "x y"', "is not an address such as", "correct "),
+        (
+            '[providers.l]\napi_key = "sk-marked"',
+            "no setting providers.l.api_key",
+            "`lila keys set`",
+        ),
+        ('[providers.l]\napi_key_env = "sk-marked"', "and never a key", "correct "),
         ("model = 3", "model: Input should be a valid string", "correct "),
         ("a =\tb", "is not TOML", "correct "),
     ],
@@ -83,6 +89,7 @@ def test_a_wrong_file_is_refused_with_file_key_and_way_out(
     assert says in caught.value.message
     assert str(lila_home.settings_file) in caught.value.message
     assert hint in caught.value.hint
+    assert "sk-marked" not in caught.value.message + caught.value.hint
 
 
 def test_a_file_that_is_not_utf_8_is_refused(lila_home: Home) -> None:
