@@ -90,9 +90,7 @@ async def answer(
         # the partial reply lost. It is one small transaction.
         open_turn.store()
     if open_turn.reply.finished == "length":
-        yield Notice(
-            "the reply reached its limit and ends here; ask to go on, or raise `reply_reserve`"
-        )
+        yield Notice(open_turn.ended)
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
     yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, open_turn.answering)
@@ -150,6 +148,8 @@ class _OpenTurn:
         self._chosen_limit = 0
         """The same under the chosen model's limits, which the conversation is cut for."""
         self._generation = 0
+        self._reserve = 0
+        """Tokens the reply may have by the policy."""
 
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Answer, and answer again with what tools returned while the model asks for some."""
@@ -181,6 +181,14 @@ class _OpenTurn:
                 parent_record_id=self.record_id,
                 exchanges=loop.exchanges,
             )
+
+    @property
+    def ended(self) -> str:
+        """What to say of a reply that ended at a limit: the policy's, or one of the model's own."""
+        output = self.reply.usage.output
+        if output is not None and output < self._reserve:
+            return "the model can write no more at once, so its reply ends here; ask to go on"
+        return "the reply reached its limit and ends here; ask to go on, or raise `reply_reserve`"
 
     def _setting(self, specification: Specification) -> Setting:
         """What the tool loop works with."""
@@ -256,6 +264,7 @@ class _OpenTurn:
         specification = replace(specification, record_id=records.next_id(store))
         context = compose(self._resources, specification)
         self._limit = context.record["token_budget"]["limit"]
+        self._reserve = context.reply_reserve
         # The conversation is cut for the chosen model alone: one that steps in for a turn and
         # takes less must not shorten it for good.
         chosen = self._limits == self._chosen.limits()

@@ -220,11 +220,22 @@ def test_a_prompt_too_large_for_the_model_is_assembled_again_from_the_same_candi
     assert offered[0] == offered[1]
 
 
-def test_a_reply_that_reached_its_limit_says_so(lila: Lila, provider: ScriptedProvider) -> None:
-    provider.enqueue(Scripted(("on ", "and ", "on"), ended="length"))
+@pytest.mark.parametrize(
+    ("output", "said", "unsaid"),
+    [
+        (1_000, "reached its limit", "no more at once"),  # reply_reserve of a chat
+        (320, "no more at once", "reply_reserve"),
+        (None, "reached its limit", "no more at once"),
+    ],
+)
+def test_a_reply_that_reached_its_limit_says_so_and_whose_limit_it_was(
+    lila: Lila, provider: ScriptedProvider, output: int | None, said: str, unsaid: str
+) -> None:
+    used = Usage(total=100, output=output)
+    provider.enqueue(Scripted(("on ", "and ", "on"), ended="length", usage=used))
     events = asyncio.run(collect(lila, "Go on and on"))
     (notice,) = [event for event in events if isinstance(event, Notice)]
-    assert "reached its limit" in notice.text
+    assert said in notice.text and unsaid not in notice.text
     assert not lila.sessions.show("s1").turns[0].stopped
 
 
