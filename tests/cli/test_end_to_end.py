@@ -239,6 +239,10 @@ def test_a_policy_of_ones_own_is_shown_checked_and_refused_when_wrong(tmp_path: 
     assert "conversation" in _ok(tmp_path, "policy", "show", "chat").out
     assert "the tables are in order" in _ok(tmp_path, "policy", "check").out
     own.mkdir(parents=True, exist_ok=True)
+    (own / "chat.toml").write_text("budget = 1\n")
+    looked_at = _ok(tmp_path, "policy", "check").out
+    assert "chat.toml is not read" in looked_at
+    assert looked_at.endswith("the tables can be used as they are\n")
     (own / "allocation.toml").write_text("[chat]\n\tbudget = \n")
     seen = here(tmp_path, "policy", "check")
     assert seen.code == 3
