@@ -50,7 +50,7 @@ def restore(path: Path, into: Path, *, at: str) -> Path:
     kept = _free_name(into, instant(at))
     fresh.unlink(missing_ok=True)
     try:
-        with _reader(path) as connection:
+        with _named(), _reader(path) as connection:
             _prove(connection, path)
             copy(connection, fresh)
         _exchange(fresh, into, kept)
@@ -108,6 +108,16 @@ def _reader(path: Path) -> Generator[Connection]:
             connection.close()
     except DatabaseError as error:
         raise driver.translate(error, path) from error
+
+
+@contextlib.contextmanager
+def _named() -> Generator[None]:
+    """The person named this file: naming another one is the way out, not moving the store."""
+    try:
+        yield
+    except DamagedStoreError as error:
+        error.hint = "name a file `lila db backup` made"
+        raise
 
 
 def _prove(connection: Connection, path: Path) -> None:

@@ -125,8 +125,9 @@ def test_what_is_no_store_is_refused(store: Store, path: Path, content: bytes) -
     store.close()
     other = path.with_name("other")
     other.write_bytes(content)
-    with pytest.raises(DamagedStoreError):
+    with pytest.raises(DamagedStoreError) as caught:
         backup.restore(other, path, at=AT)
+    assert caught.value.hint == "name a file `lila db backup` made"
     assert _texts(path) == []
 
 
