@@ -104,19 +104,20 @@ async def test_lilas_own_adapters_read_it_too(served: Served, name: str) -> None
     asked = [system, Message("user", QUESTIONS[0])]
     usages: list[Usage] = []
     for _ in range(2):
-        text, ended = "", False
+        text, ended, usage = "", False, Usage()
         async with aclosing(provider.stream(Request(tuple(asked), max_tokens=16))) as events:
             async for event in events:
                 match event:
                     case TextDelta():
                         text += event.text
                     case Usage():
-                        usages.append(event)
+                        usage = event  # the last one counts
                     case Finished():
                         ended = True
                     case _:
                         pass
         assert text and ended
+        usages.append(usage)
         asked += [Message("assistant", text), Message("user", QUESTIONS[1])]
     first, second = usages
     assert first.total is not None and second.read is not None
