@@ -29,6 +29,7 @@ def examine(home: Home, profile: str) -> tuple[Check, ...]:
         _settings(home),
         _store(home, profile),
         _weights(home),
+        _chosen(home),
         _space(home),
         _servers(),
         _sound(),
@@ -118,6 +119,28 @@ def _weights(home: Home) -> Check:
     except LilaError as error:
         return Check("weights", ok=False, detail=error.message, hint=error.hint)
     return Check("weights", ok=True, detail=", ".join(weights.name for weights in found))
+
+
+def _chosen(home: Home) -> Check:
+    """Whether the model that is to reply can be asked; nothing is sent to it."""
+    from lila_app import settings
+    from lila_app.errors import MissingKeyError, MissingWeightsError
+    from lila_app.gateway.embedded.weights import DEFAULT
+    from lila_app.models import Roster
+
+    name = DEFAULT
+    try:
+        roster = Roster(home, settings.load(home))
+        name = roster.default
+        roster.provider(name)
+    except MissingWeightsError:
+        return Check("model", ok=True, detail=f"{name}, once its weights are here")
+    except MissingKeyError as error:
+        detail = f"{name} is to reply and cannot: {error.message}; the embedded model steps in"
+        return Check("model", ok=False, detail=detail, hint=error.hint, needed=False)
+    except LilaError as error:
+        return Check("model", ok=False, detail=error.message, hint=error.hint)
+    return Check("model", ok=True, detail=f"{name} replies")
 
 
 def _another_model(home: Home) -> bool:

@@ -73,6 +73,30 @@ def test_whatever_is_missing_says_what_to_do(place: Home, monkeypatch: pytest.Mo
     assert "libportaudio2" in sound.hint
 
 
+@pytest.mark.parametrize(
+    ("model", "says", "hint", "needed"),
+    [
+        ("anthropic/claude-sonnet-5-5", "there is no key for anthropic", "lila keys set", False),
+        ("nova/x", "no provider is called 'nova'", "known are", True),
+    ],
+)
+def test_a_model_that_was_chosen_and_cannot_be_asked_is_named(
+    place: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    says: str,
+    hint: str,
+    needed: bool,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    place.settings_file.write_text(f'model = "{model}"\n')
+    found = _check(place, "model")
+    assert (found.ok, found.needed) == (False, needed)
+    assert says in found.detail and hint in found.hint
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-marked")
+    assert _check(place, "model").ok is not needed
+
+
 def test_a_home_that_does_not_exist_is_judged_by_where_it_would_be(tmp_path: Path) -> None:
     home = Home.at(tmp_path / "a" / "b")
     assert _check(home, "home").ok
