@@ -80,7 +80,7 @@ def _print_lines(lines: Sequence[UsageLine]) -> None:
 
 
 def _print_sum(found: UsageReport) -> None:
-    budget = f" of {found.budget:.2f}" if found.budget is not None else ""
+    budget = f" of ${found.budget:.2f}" if found.budget is not None else ""
     answer(f"\n{found.month}: {_dollars(found.cost)}{budget}")
     for line in found.lines:
         for reason in line.notes:

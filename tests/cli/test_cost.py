@@ -70,7 +70,7 @@ def test_usage_as_json_has_numbers_and_null_where_nothing_is_known(called: Path)
 
 def test_the_budget_stands_beside_the_sum(called: Path) -> None:
     Home.at(called).settings_file.write_text("monthly_budget_usd = 20\n")
-    assert " of 20.00" in here(called, "cost", "usage").out
+    assert " of $20.00" in here(called, "cost", "usage").out
     assert here(called, "cost", "usage", "--json").json["usage"]["budget"] == 20
 
 
