@@ -108,7 +108,7 @@ class Keys:
     def set(self, provider: str, text: str) -> Key:
         """Keep a key in the keyring, else in the file; whatever was kept before is replaced."""
         self.known(provider)
-        value = usable(text, "what was given")
+        value = usable(text, "your input")
         try:
             self._ring.set(provider, value)
         except (NoRing, SilentRing):
