@@ -171,6 +171,8 @@ class _OpenTurn:
             if loop.over:
                 yield Notice("the model did not stop asking for tools and was left; ask again")
                 return
+            if self.reply.text:
+                self._stay()
             asked = loop.take(self.reply, offered=answering.offered, record_id=self.record_id)
             async with aclosing(asked) as events:
                 async for event in events:
@@ -181,6 +183,12 @@ class _OpenTurn:
                 parent_record_id=self.record_id,
                 exchanges=loop.exchanges,
             )
+
+    def _stay(self) -> None:
+        """Keep to the model that answers: the person has heard it, and no other voice comes in."""
+        self._chain = self._candidates = tuple(
+            provider for provider in self._chain if provider.name == self.answering
+        )
 
     @property
     def ended(self) -> str:

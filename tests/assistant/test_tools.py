@@ -362,6 +362,24 @@ def test_thinking_of_one_model_goes_back_to_it_and_to_no_other(
     assert reply_of(events) == "Nothing is known."
 
 
+def test_after_a_step_that_was_heard_no_other_model_speaks_in_the_same_reply(
+    home: Path, embedder: Embedder, clock: FakeClock
+) -> None:
+    one = ScriptedProvider(name="a/one", limits=ABLE)
+    two = ScriptedProvider(name="b/two", limits=ABLE)
+    one.enqueue(asking("search_memory", said="Let me look. ", query="x"))
+    one.enqueue(Scripted((), error=UnavailableError("down")))
+    one.enqueue(Scripted((), error=UnavailableError("down")))
+    two.enqueue("Nothing is known.")
+    with open_lila(home, provider=[one, two], embedder=embedder, clock=clock) as lila:
+        with pytest.raises(UnavailableError) as raised:
+            told(lila, "Where is it?")
+        (turn,) = lila.sessions.show("s1").turns
+    assert two.requests == []
+    assert (turn.reply, turn.stopped) == ("Let me look. ", True)
+    assert "--retry" in raised.value.hint
+
+
 def test_a_model_without_tools_that_steps_in_reads_the_steps_as_text_in_a_linked_record(
     home: Path, embedder: Embedder, clock: FakeClock
 ) -> None:
