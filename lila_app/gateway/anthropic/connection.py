@@ -22,9 +22,13 @@ class Connection:
         self._access = access
         self._transport = Transport(access, SILENCE_SECONDS, also=("anthropic-version",))
 
+    async def ready(self) -> None:
+        """Load the SDK and the certificates ahead, so that the first turn does not wait for it."""
+        await self._transport.ready("anthropic")
+
     async def client(self) -> AsyncAnthropic:
         """A client that never retries: retries are the gateway's."""
-        await self._transport.ready("anthropic")
+        await self.ready()
         import anthropic
 
         return anthropic.AsyncAnthropic(

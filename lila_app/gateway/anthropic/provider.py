@@ -82,12 +82,14 @@ class AnthropicProvider:
             yield made
 
     async def warm(self, request: Request) -> None:
-        """Nothing: others' machines are not paid for a guess.
+        """Load the SDK, and send nothing: others' machines are not paid for a guess.
 
         A request of 0 tokens would write the prefix, at 1.25 times its price, for a turn that may
         not come within the lifetime; where it comes it writes the same itself, and all that was
         saved is the reading of some hundred tokens.
         """
+        del request
+        await self._connection.ready()
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -39,6 +39,10 @@ class Connector:
         """Where requests go, without the version."""
         return self._access.base_url
 
+    async def ready(self) -> None:
+        """Load the SDK and the certificates ahead, so that the first turn does not wait for it."""
+        await self._transport.ready("google.genai")
+
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Client]:
         """A client; leaving closes its connections, which stops what is still being generated.
@@ -49,7 +53,7 @@ class Connector:
             raise AuthenticationError(
                 f"there is no key for {self._name}", hint="set one with `lila keys set gemini`"
             )
-        await self._transport.ready("google.genai")
+        await self.ready()
         client, http, unused = await asyncio.to_thread(self._made)
         try:
             yield client

@@ -82,7 +82,9 @@ class GeminiProvider:
                     yield event
 
     async def warm(self, request: Request) -> None:
-        """Nothing: reading ahead is billed, and the person may not say anything at all."""
+        """Load the SDK, and send nothing: reading ahead is billed, and nobody may speak."""
+        del request
+        await self._connector.ready()
 
     async def close(self) -> None:
         """Let what keeps the caches in order come to its end, for a moment."""

@@ -27,9 +27,13 @@ class Connection:
         self._access = access
         self._transport = Transport(access, SILENCE_SECONDS)
 
+    async def ready(self) -> None:
+        """Load the SDK and the certificates ahead, so that the first turn does not wait for it."""
+        await self._transport.ready("openai")
+
     async def client(self) -> AsyncOpenAI:
         """A client that never retries: retries are the gateway's."""
-        await self._transport.ready("openai")
+        await self.ready()
         import openai
 
         return openai.AsyncOpenAI(

@@ -73,10 +73,12 @@ class OpenAIProvider:
         yield reader.finished
 
     async def warm(self, request: Request) -> None:
-        """Nothing: a write costs money, and what it costs would be on nobody's account here.
+        """Load the SDK, and send nothing: what a write costs would be on nobody's account here.
 
         Whoever wants a prefix warmed asks `stream` for 0 tokens, and keeps the usage it reports.
         """
+        del request
+        await self._connection.ready()
 
     async def close(self) -> None:
         """Nothing is held."""
