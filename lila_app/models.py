@@ -12,7 +12,7 @@ from typing import cast
 
 from lila_app import policies
 from lila_app.context import ModelLimits, Source
-from lila_app.errors import ConfigError, LilaError, MissingKeyError, MissingWeightsError
+from lila_app.errors import ConfigError, LilaError, MissingKeyError, MissingWeightsError, UsageError
 from lila_app.gateway.access import Access
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.calls.means import About
@@ -133,6 +133,8 @@ class Roster:
                 if one == first:
                     found.append(Absent(one, self.limits(one), error))
             except ConfigError as error:
+                if one == name:  # an argument, and wrong as one
+                    raise UsageError(error.message, hint=error.hint) from error
                 if one == first:
                     raise
                 _log.warning("%s is passed over: %s", one, error)

@@ -1,9 +1,9 @@
-"""Whether an address stays on this machine."""
+"""Whether an address stays on this machine, and how it is shown."""
 
 from __future__ import annotations
 
 import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 
 def is_loopback(url: str) -> bool:
@@ -18,3 +18,12 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def shown(url: str) -> str:
+    """`url` without the name and the password that may stand before its host."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "an address that cannot be read"
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

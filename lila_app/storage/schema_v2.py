@@ -51,6 +51,8 @@ alter table usage add column cost_note text not null default '';
 
 alter table usage add column prices text not null default '';
 
+update usage set cost = 0 where provider = 'embedded';
+
 create index usage_by_time on usage (at);
 
 create index usage_by_session on usage (session_id, epoch, provider, model);

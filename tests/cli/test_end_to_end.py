@@ -321,7 +321,7 @@ def test_profiles_know_nothing_of_each_other(tmp_path: Path) -> None:
     [
         (("ask", "hi", "--use-case", "dinner"), 2, "there is no use case 'dinner'"),
         (("ask", "hi", "--session", "s99"), 5, "s99"),
-        (("ask", "hi", "--model", "nowhere/x"), 3, "nowhere"),
+        (("ask", "hi", "--model", "nowhere/x"), 2, "nowhere"),
         (("ask", "hi", "--budget", "20"), 6, "fixed parts"),
         (("context", "show", "c99"), 5, "c99"),
         (("context", "show"), 5, "no context record"),

@@ -15,6 +15,7 @@ from lila_app.errors import (
     UnreachableError,
 )
 from lila_app.gateway.access import Access
+from lila_app.gateway.addresses import shown
 from lila_app.gateway.chat.reader import error_text, quote, refusal
 from lila_app.gateway.retry_after import wait_asked
 
@@ -71,7 +72,7 @@ class Explainer:
         match cause:
             case httpx2.ConnectError() | httpx2.ConnectTimeout():
                 return UnreachableError(
-                    f"nothing answered for {self.who} at {self.access.base_url}",
+                    f"nothing answered for {self.who} at {shown(self.access.base_url)}",
                     hint="check the network, or choose another model",
                 )
             case httpx2.TimeoutException() | anthropic.APITimeoutError():
@@ -89,7 +90,7 @@ class Explainer:
         """The error for an answer in no form the protocol knows."""
         return UnavailableError(
             f"{self.who} sent something that is not the Messages API ({why})",
-            hint=f"check that {self.access.base_url} is the right address",
+            hint=f"check that {shown(self.access.base_url)} is the right address",
         )
 
     def _refused(self, error: anthropic.APIStatusError) -> GatewayError:

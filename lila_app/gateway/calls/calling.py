@@ -13,7 +13,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
-from lila_app.errors import ContextTooLarge, FrozenError, LilaError
+from lila_app.errors import (
+    ContextTooLarge,
+    FrozenError,
+    LilaError,
+    MissingKeyError,
+    MissingWeightsError,
+)
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.calls.attempts import Attempts, Errand
 from lila_app.gateway.calls.breaker import Breakers
@@ -147,7 +153,13 @@ class _Failure:
 
     @property
     def why(self) -> str:
-        return "" if self._error is None else str(self._error)
+        match self._error:
+            case None:
+                return ""
+            case MissingKeyError() | MissingWeightsError() as missing if missing.hint:
+                return f"{missing} ({missing.hint})"  # which only the person can mend
+            case error:
+                return str(error)
 
     @property
     def error(self) -> LilaError:

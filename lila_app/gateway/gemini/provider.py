@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lila_app.context.items import ModelLimits
 from lila_app.errors import GatewayError, TruncatedReplyError
 from lila_app.gateway.access import Access
+from lila_app.gateway.addresses import shown
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini import faults, wire
 from lila_app.gateway.gemini.client import Connector
@@ -108,7 +109,7 @@ class GeminiProvider:
                             yield event
                     began = True
             if not began:
-                raise faults.not_ours(self._name, self._connector.address)
+                raise faults.not_ours(self._name, shown(self._connector.address))
             if reader.finished is None:
                 raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
         except GatewayError:
@@ -142,5 +143,5 @@ class GeminiProvider:
                 raise _CacheGone(held) from None
             # Not from theirs: it may quote the key.
             raise faults.explained(
-                error, self._name, self._access, self._connector.address
+                error, self._name, self._access, shown(self._connector.address)
             ) from None

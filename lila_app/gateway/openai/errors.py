@@ -16,6 +16,7 @@ from lila_app.errors import (
     UnreachableError,
 )
 from lila_app.gateway.access import Access
+from lila_app.gateway.addresses import shown
 from lila_app.gateway.chat.reader import error_text, quote, refusal
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Explainer:
                 error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout
             ):
                 return UnreachableError(
-                    f"nothing answered for {self.who} at {self.access.base_url}",
+                    f"nothing answered for {self.who} at {shown(self.access.base_url)}",
                     hint=self.unreachable or "check the network, or choose another model",
                 )
             case openai.APITimeoutError():
@@ -107,7 +108,7 @@ class Explainer:
         """The error for an answer in no form the protocol knows."""
         return UnavailableError(
             f"{self.who} sent something that is not {self.wire} ({why})",
-            hint=f"check that {self.access.base_url} is the right address",
+            hint=f"check that {shown(self.access.base_url)} is the right address",
         )
 
 
