@@ -11,7 +11,7 @@ from typing import cast
 from lila_app.context import Source
 from lila_app.context.items import ModelLimits
 from lila_app.errors import PolicyError
-from lila_app.gateway.calls.rules import NUMBERS, CallingRules, calling_rules
+from lila_app.gateway.calls.rules import GROWING, NUMBERS, CallingRules, calling_rules
 from lila_app.gateway.port import Job
 
 JOBS: tuple[Job, ...] = ("reply", "summary", "extraction", "title")
@@ -145,6 +145,10 @@ def _complete(
     for name, known in NUMBERS.items():
         if missing := [number for number in known if number not in calling[name]]:
             raise _refuse(source, f"{name}.{missing[0]}", None, "a number")
+    for name, first, longest in GROWING:
+        least, most = calling[name][first], calling[name][longest]
+        if most < least:
+            raise _refuse(source, f"{name}.{longest}", most, f"at least {first}, {least:,}")
     return calling
 
 

@@ -130,6 +130,8 @@ def test_a_number_of_calling_that_nobody_gives_is_named() -> None:
         ("[calling.chatt]\nstall_seconds = 1", "calling.chatt", "chatt"),
         ("[calling.breaker]\nfailure = 1", "calling.breaker.failure", "failure"),
         ("[calling.breaker]\nfailures = true", "calling.breaker.failures", "True"),
+        ("[calling.breaker]\nopen_seconds = 600", "calling.breaker.longest_seconds", "300"),
+        ("[calling]\nbackoff_ms = 9_000", "calling.backoff_longest_ms", "4000"),
         ("\tversion\t= =", "", "no TOML"),
     ],
 )

@@ -81,6 +81,12 @@ NUMBERS: Mapping[str, Mapping[str, tuple[int, int]]] = {
 }
 """Every number of the table by its dotted name, with the least and the most it may be."""
 
+GROWING = (
+    ("calling", "backoff_ms", "backoff_longest_ms"),
+    ("calling.breaker", "open_seconds", "longest_seconds"),
+)
+"""Waits that are doubled, each with where the doubling ends: table, first, longest."""
+
 
 def calling_rules(found: Mapping[str, Mapping[str, int]]) -> CallingRules:
     """The rules from whole numbers, one mapping for each table of `NUMBERS`."""
