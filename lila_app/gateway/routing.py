@@ -153,6 +153,14 @@ def _embedded(name: str, routes: Routes, models_dir: Path) -> Provider:
         # questions answered in the prompt and 9 long replies (2026-11-30): without it 20 right and
         # a six-word run said up to 15 times; at 1.05 20 right and 3 times; at 1.1 only 14 right,
         # because it also punishes repeating what the prompt says.
-        # Past some 300 tokens it only repeats itself, for a minute on two cores.
-        sampling = Sampling(temperature=0.2, top_p=0.9, repeat_penalty=1.05, longest=320)
+        # Past some 300 tokens it only repeats itself, for a minute on two cores; and it goes on
+        # with the list of what was recalled, by the labels it saw there.
+        sampling = Sampling(
+            temperature=0.2,
+            top_p=0.9,
+            repeat_penalty=1.05,
+            longest=320,
+            stop=("\nThey:", "\nLILA:", "\n[m", "\n[t", "\n[d", "\n[r", "\nMessage:"),
+            ends_circles=True,
+        )
     return EmbeddedProvider(weights, limits, sampling)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lila_app.errors import Cancelled, ContextTooLarge
-from lila_app.gateway.embedded.provider import EmbeddedProvider
+from lila_app.gateway.embedded.provider import EmbeddedProvider, Sampling
 from lila_app.gateway.port import Finished, Receipt, TextDelta, Usage
 from tests.gateway.asking import LONG, Reply, ask, opened, request
 
@@ -22,10 +22,24 @@ async def test_a_reply_comes_in_pieces_then_usage_then_the_end(embedded: Embedde
     reply = await ask(embedded, request("Say hello.", max_tokens=12))
     assert reply.text
     assert reply.kinds[-3:] == [Receipt, Usage, Finished]
-    assert set(reply.kinds[:-3]) == {TextDelta}
+    assert reply.kinds[0] is Usage, "the prompt is counted before the first word"
+    assert set(reply.kinds[:-3]) == {Usage, TextDelta}
     assert len(reply.kinds) > 3
     assert reply.usage.total and reply.usage.output
     assert reply.usage.written is None  # llama.cpp does not report it, and unknown is not zero
+
+
+async def test_a_reply_in_circles_is_ended_and_what_it_read_is_known(
+    embedded: EmbeddedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "The ferry leaves at nine in the morning."
+    again = "\n".join([line] * 6)
+    monkeypatch.setattr(embedded, "_sampling", Sampling(temperature=0.0, ends_circles=True))
+    asked = request("Say it again and again.", again, "Go on.", again, "Go on.", max_tokens=200)
+    reply = await ask(embedded, asked)
+    assert reply.text.count(line) == 3
+    assert reply.ended == "length"
+    assert reply.usage.total
 
 
 async def test_a_reply_at_its_token_limit_says_so(embedded: EmbeddedProvider) -> None:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, cast
 
 from lila_app.context.items import ModelLimits
 from lila_app.errors import Cancelled, TruncatedReplyError, UnavailableError
+from lila_app.gateway import loose
 from lila_app.gateway.chat.reader import StreamReader, error_text, refusal
 from lila_app.gateway.chat.wire import response_format, told
+from lila_app.gateway.embedded.circles import Circles
 from lila_app.gateway.embedded.precedence import Hold, Precedence, Rank
 from lila_app.gateway.embedded.server import SLOTS, EmbeddedServer, Served
 from lila_app.gateway.embedded.weights import Weights, verify
-from lila_app.gateway.port import ProviderEvent, Request
+from lila_app.gateway.port import Finished, ProviderEvent, Request, TextDelta, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,6 +44,10 @@ class Sampling:
     repeat_penalty: float | None = None
     longest: int | None = None
     """Tokens a reply may have, whatever was asked for."""
+    stop: tuple[str, ...] = ()
+    """Texts that end a reply and are not part of it."""
+    ends_circles: bool = False
+    """Whether a reply ends when it says the same sentence for the third time."""
 
     def parameters(self) -> dict[str, object]:
         """As the server takes them."""
@@ -49,6 +55,7 @@ class Sampling:
             "temperature": self.temperature,
             "top_p": self.top_p,
             "repeat_penalty": self.repeat_penalty,
+            "stop": list(self.stop) or None,
         }
         return {name: value for name, value in named.items() if value is not None}
 
@@ -143,7 +150,7 @@ class EmbeddedProvider:
                     if response.status_code >= 400:
                         await response.aread()
                         raise refusal(response.status_code, _said(response.text), who=self._name)
-                    async with aclosing(_events(response, self._name)) as events:
+                    async with aclosing(self._events(response)) as events:
                         async for event in events:
                             yield event
             except httpx2.TransportError as error:
@@ -153,6 +160,32 @@ class EmbeddedProvider:
                     f"the embedded model stopped answering ({type(error).__name__})",
                     hint="ask again: it is started anew",
                 ) from error
+
+    async def _events(self, response: httpx2.Response) -> AsyncGenerator[ProviderEvent, None]:
+        """The events of a server-sent stream that ends as it should, or in circles."""
+        reader, circles, done = StreamReader(), Circles(), False
+        async for line in response.aiter_lines():
+            if not line.startswith("data:"):
+                continue  # a comment that keeps the connection open, or the line between events
+            data = line.removeprefix("data:").strip()
+            if data == "[DONE]":
+                done = True
+                break
+            chunk = _chunk(data, self._name)
+            if "error" in chunk:
+                raise refusal(_status(chunk["error"]), error_text(chunk), who=self._name)
+            if "prompt_progress" in chunk:
+                yield _counted(loose.table(chunk["prompt_progress"]))
+            for event in reader.read(chunk):
+                yield event
+                text = event.text if isinstance(event, TextDelta) else ""
+                if self._sampling.ends_circles and circles.closed_by(text):
+                    yield Finished("length")
+                    return
+        if not done or reader.finished is None:
+            raise TruncatedReplyError(f"the reply of {self._name} broke off", hint="ask again")
+        for event in reader.end():
+            yield event
 
     def _body(self, request: Request, served: Served) -> dict[str, object]:
         body: dict[str, object] = {
@@ -169,27 +202,6 @@ class EmbeddedProvider:
         if request.schema is not None:
             body["response_format"] = response_format(request.schema)
         return body
-
-
-async def _events(response: httpx2.Response, who: str) -> AsyncGenerator[ProviderEvent, None]:
-    """The events of a server-sent stream that ends as it should."""
-    reader, done = StreamReader(), False
-    async for line in response.aiter_lines():
-        if not line.startswith("data:"):
-            continue  # a comment that keeps the connection open, or the empty line between events
-        data = line.removeprefix("data:").strip()
-        if data == "[DONE]":
-            done = True
-            break
-        chunk = _chunk(data, who)
-        if "error" in chunk:
-            raise refusal(_status(chunk["error"]), error_text(chunk), who=who)
-        for event in reader.read(chunk):
-            yield event
-    if not done or reader.finished is None:
-        raise TruncatedReplyError(f"the reply of {who} broke off", hint="ask again")
-    for event in reader.end():
-        yield event
 
 
 async def _interruptible(
@@ -230,6 +242,11 @@ async def _interruptible(
 def _call_in(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
     with contextlib.suppress(RuntimeError):  # the loop is closed, and its tasks with it
         loop.call_soon_threadsafe(callback)
+
+
+def _counted(progress: Mapping[str, object]) -> Usage:
+    """What is known of the prompt before the first word, and all that is if the reply is ended."""
+    return Usage(loose.count(progress.get("total")), loose.count(progress.get("cache")))
 
 
 def _chunk(data: str, who: str) -> Mapping[str, object]:
