@@ -48,9 +48,13 @@ Confirm = Callable[[Confirmation], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the person should know that is not part of the reply."""
+    """Something the person should know that is not part of the reply.
+
+    `model` is the one that answers from here on, "" when that did not change.
+    """
 
     text: str
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

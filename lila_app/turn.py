@@ -309,7 +309,7 @@ class _OpenTurn:
                 match event:
                     case Switched(to=to, why=why):
                         self._go_on_with(to)
-                        yield Notice(f"{why}; {to} answers")
+                        yield Notice(f"{why}; {to} answers", to)
                     case TextDelta(text=text):
                         shown = self.reply.shown(text)
                         self.reply.take(event)

@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lila_app.errors import LilaError
-from lila_app.events import Confirm, Done, Started, TextDelta, ThinkingDelta, TurnEvent, Usage
+from lila_app.events import (
+    Confirm,
+    Done,
+    Notice,
+    Started,
+    TextDelta,
+    ThinkingDelta,
+    TurnEvent,
+    Usage,
+)
 from lila_app.tui.facade import Assistant
 from lila_app.tui.plain import one_line
 from lila_app.tui.record_view import RecordView, read_record
@@ -125,6 +134,8 @@ class SessionModel:
                 self.enter(Phase.ANSWERING)
             case ThinkingDelta():
                 self.enter(Phase.THINKING)
+            case Notice(model=model):
+                self.status = replace(self.status, model=model or self.status.model)
             case Usage():
                 self.status = replace(self.status, prompt=event.total, cached=event.read)
             case Done():

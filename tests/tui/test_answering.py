@@ -287,6 +287,15 @@ async def test_notices_and_tools_are_told_below_the_reply(lila: FakeLila) -> Non
         ]
 
 
+async def test_the_status_line_names_who_steps_in_while_it_answers(lila: FakeLila) -> None:
+    lila.script = [[Notice("a/one is down; b/two answers", "b/two"), TextDelta("ye"), Pause()]]
+    async with running(lila) as pilot:
+        await say(pilot, "hello")
+        await until(pilot, lambda: "two" in text_of(chat(pilot).query_one(StatusLine)))
+        lila.go_on.set()
+        await settled(pilot)
+
+
 async def test_the_status_line_tells_model_context_and_cache(lila: FakeLila) -> None:
     lila.contexts.record = record()
     lila.script = [reply("a", read=1_420, total=1_498)]
