@@ -89,6 +89,7 @@ class FakeLila:
         for event in self.script:
             if isinstance(event, Exception):
                 raise event
+            assert not isinstance(event, Confirmation), "nothing is asked again"
             yield event
         yield Done(session, "c3", False, "embedded/small")
 
