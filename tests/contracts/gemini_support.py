@@ -119,6 +119,11 @@ def plain(*said: str, system: str = "Be brief.", **more: object) -> Request:
     return replace(base, **more)  # pyright: ignore[reportArgumentType]
 
 
+def sent(server: GeminiServer) -> dict[str, Any]:
+    """The body of the last request for a reply."""
+    return server.generated[-1].body
+
+
 def words(tokens: int, letter: str = "a") -> str:
     """A text of so many of the server's tokens."""
     return letter * (tokens * CHARACTERS)

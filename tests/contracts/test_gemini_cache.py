@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -24,6 +23,7 @@ from tests.contracts.gemini_support import (
     held,
     keep,
     made,
+    sent,
     standing,
     turn,
     used_before,
@@ -35,16 +35,6 @@ from tests.contracts.gemini_support import (
 def server() -> Iterator[GeminiServer]:
     with gemini() as running:
         yield running
-
-
-@pytest.fixture
-def ledger() -> MemoryLedger:
-    return MemoryLedger()
-
-
-def sent(server: GeminiServer) -> dict[str, Any]:
-    """The body of the last request for a reply."""
-    return server.generated[-1].body
 
 
 # --- made ------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.contracts.gemini_support import (
     hear,
     held,
     made,
+    sent,
     standing,
     turn,
     used_before,
@@ -32,16 +32,6 @@ from tests.contracts.serving import Exchange
 def server() -> Iterator[GeminiServer]:
     with gemini() as running:
         yield running
-
-
-@pytest.fixture
-def ledger() -> MemoryLedger:
-    return MemoryLedger()
-
-
-def sent(server: GeminiServer) -> dict[str, Any]:
-    """The body of the last request for a reply."""
-    return server.generated[-1].body
 
 
 def long_turns(count: int) -> list[tuple[str, str]]:
