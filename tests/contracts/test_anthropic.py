@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -177,9 +178,11 @@ async def test_thinking_of_one_model_would_be_refused_by_another(server: Anthrop
         ("model_context_window_exceeded", "length"),
     ],
 )
-async def test_how_a_reply_ended(server: AnthropicServer, stop: str, reason: str) -> None:
+async def test_how_a_reply_ended(
+    server: AnthropicServer, stop: str, reason: Literal["stop", "length"]
+) -> None:
     server.script.append(Reply(stop_reason=stop))
-    assert (await events(anthropic(server), conversation(0)))[-1] == Finished(reason)  # type: ignore[arg-type]
+    assert (await events(anthropic(server), conversation(0)))[-1] == Finished(reason)
 
 
 async def test_a_refusal_is_an_error_and_is_paid_for(server: AnthropicServer) -> None:
@@ -235,7 +238,7 @@ async def test_what_a_compatible_server_does_not_report_is_not_zero(
         exchange.event("message_stop", {"type": "message_stop"})
         exchange.end()
 
-    server.answer = plain  # type: ignore[method-assign]
+    server.instead = plain
     assert await events(anthropic(server), conversation(0)) == [
         TextDelta("Hi"),
         Receipt("m"),
@@ -289,7 +292,7 @@ async def test_without_a_key_none_is_sent(
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_PROFILE", "somebody")  # would be looked for on the disk
     seen: list[dict[str, str]] = []
-    server.answer = lambda exchange: (seen.append(exchange.headers), exchange.drop())[1]  # type: ignore[method-assign,assignment]
+    server.instead = lambda exchange: (seen.append(exchange.headers), exchange.drop())[1]
     with pytest.raises(Exception, match="broke off"):
         await events(anthropic(server, key=""), conversation(0))
     assert "authorization" not in seen[0]
@@ -326,7 +329,7 @@ async def test_stopping_hangs_up_within_half_a_second(server: AnthropicServer, h
         )
         over.set()
 
-    server.answer = endless  # type: ignore[method-assign]
+    server.instead = endless
     said: list[ProviderEvent] = []
     if how == "cancel":
         task = asyncio.create_task(gathered(anthropic(server), conversation(0), said))

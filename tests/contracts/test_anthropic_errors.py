@@ -59,7 +59,7 @@ def refusing(server: AnthropicServer, status: int, said: str, code: str = "") ->
         # Some servers repeat the credential in what they say.
         server.refuse(exchange, status, f"{said} (as {KEY})", code)
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.instead = answer
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_a_prompt_that_is_too_large_names_the_model_it_is_for(
 async def test_how_long_to_wait_is_said(
     server: AnthropicServer, headers: dict[str, str], expected: float | None
 ) -> None:
-    server.answer = lambda exchange: server.refuse(exchange, 429, "slow", **headers)  # type: ignore[method-assign,assignment]
+    server.instead = lambda exchange: server.refuse(exchange, 429, "slow", **headers)
     error = await failing(server)
     assert isinstance(error, RateLimitedError)
     assert error.retry_after == expected
@@ -153,7 +153,7 @@ async def test_an_error_inside_a_stream_is_told_by_its_type(
         exchange.event("error", {"type": "error", "error": error})
         exchange.end()
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.instead = answer
     error = await failing(server)
     assert type(error) is kind
     assert "it broke" in str(error)
@@ -239,7 +239,7 @@ async def test_a_reason_without_the_marker_is_not_an_end(server: AnthropicServer
         exchange.event("message_delta", made)
         exchange.end()
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.instead = answer
     assert type(await failing(server)) is TruncatedReplyError
 
 
@@ -249,5 +249,5 @@ async def test_a_marker_without_a_reason_is_not_an_end(server: AnthropicServer) 
         exchange.event("message_stop", {"type": "message_stop"})
         exchange.end()
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.instead = answer
     assert type(await failing(server)) is TruncatedReplyError

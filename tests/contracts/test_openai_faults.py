@@ -116,7 +116,7 @@ async def test_each_refusal_is_an_error_of_ours_that_says_what_it_said(
     says: str,
 ) -> None:
     body = {"error": {"message": "They said so.", "type": kind, "param": None, "code": code}}
-    server.answer = lambda exchange: exchange.json(status, body)  # type: ignore[method-assign]
+    server.instead = lambda exchange: exchange.json(status, body)
     with pytest.raises(error, match=says) as caught:
         await said(provider(server))
     assert type(caught.value) is error
@@ -156,7 +156,7 @@ async def test_an_error_event_of_the_other_form_is_understood(server: OpenAIServ
         exchange.event("error", {"type": "error", "sequence_number": 0, "error": error})
         exchange.end()
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.instead = answer
     with pytest.raises(RateLimitedError, match="Slow down"):
         await said(provider(server))
 
@@ -206,7 +206,7 @@ async def test_a_key_that_is_echoed_is_in_no_sentence_no_repr_and_no_traceback(
             exchange.event("error", {"type": "error", "code": "x", "message": f"No {MARKED}."})
             exchange.end()
 
-        server.answer = answer  # type: ignore[method-assign]
+        server.instead = answer
     asked = provider(server, key=MARKED)
     with pytest.raises(GatewayError) as caught:
         await said(asked)

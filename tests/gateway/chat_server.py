@@ -45,10 +45,15 @@ def _chunk(**more: object) -> dict[str, object]:
 
 
 class ChatServer(generic.Server):
-    """Answers each request with `answer`, which a test may replace."""
+    """Answers each request with `instead`, which a test may replace."""
 
+    # Its exchanges can say more than the general ones, and it is only ever given its own.
     seen: list[Exchange]  # type: ignore[assignment]
-    answer: Answer  # type: ignore[assignment]
+    instead: Callable[[Exchange], object] | None  # type: ignore[assignment]
+
+    def answer(self, exchange: generic.Exchange) -> None:
+        assert isinstance(exchange, Exchange)
+        hello(exchange)
 
     @property
     def base_url(self) -> str:
@@ -60,9 +65,9 @@ class ChatServer(generic.Server):
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[ChatServer]:
-    """The server, answering each request with `server.answer`."""
+    """The server, answering each request with `answer` until it is told otherwise."""
     server = ChatServer()
-    server.answer = answer
+    server.instead = answer
     with generic.listening(server):
         yield server
 

@@ -162,7 +162,7 @@ async def test_a_server_that_misbehaves_is_an_error_of_ours(
     error: type[LilaError],
     says: str,
 ) -> None:
-    server.answer = answer
+    server.instead = answer
     with pytest.raises(error, match=says) as caught:
         await ask(provider, request("Hi."))
     assert caught.value.hint
@@ -171,9 +171,9 @@ async def test_a_server_that_misbehaves_is_an_error_of_ours(
 async def test_a_broken_connection_throws_the_process_away(
     server: ChatServer, provider: EmbeddedProvider, process: StandIn
 ) -> None:
-    server.answer = _drop
+    server.instead = _drop
     with pytest.raises(UnavailableError, match="stopped answering"):
         await ask(provider, request("Hi."))
     assert process.discarded == 1
-    server.answer = hello
+    server.instead = hello
     assert (await ask(provider, request("Hi."))).text == "Hello"  # the model is free again

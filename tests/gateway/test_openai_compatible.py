@@ -126,7 +126,7 @@ async def test_thinking_is_kept_apart_whichever_way_it_is_said(server: ChatServe
         exchange.piece(None, "stop")
         exchange.done()
 
-    server.answer = thinks
+    server.instead = thinks
     reply = await ask(provider(server), request("Hi."))
     assert (reply.thinking, reply.text) == ("Hm, well.", "Yes.")
 
@@ -141,7 +141,7 @@ async def test_a_cache_nobody_reports_is_unknown_and_not_zero(
         exchange.usage(prompt_tokens=5, completion_tokens=1, total_tokens=6, **details)
         exchange.done()
 
-    server.answer = ollama
+    server.instead = ollama
     usage = (await ask(provider(server), request("Hi."))).usage
     assert usage == Usage(total=5, read=None, written=None, output=1)
 
@@ -152,7 +152,7 @@ async def test_no_usage_at_all_is_no_usage_event(server: ChatServer) -> None:
         exchange.piece("Yes.", "length")
         exchange.done()
 
-    server.answer = silent
+    server.instead = silent
     reply = await ask(provider(server), request("Hi."))
     assert Usage not in reply.kinds
     assert reply.ended == "length"
@@ -190,7 +190,7 @@ def of(index: int, arguments: object, **more: object) -> dict[str, object]:
 
 
 async def test_calls_are_put_together_from_their_pieces(server: ChatServer) -> None:
-    server.answer = wanting(
+    server.instead = wanting(
         of(0, "", id="a", type="function", name="search"),
         of(0, '{"q": '),
         of(1, '{"q": "wall"}', id="b", type="function", name="search"),
@@ -222,7 +222,7 @@ async def test_calls_are_put_together_from_their_pieces(server: ChatServer) -> N
 async def test_servers_word_calls_in_their_own_ways(
     server: ChatServer, pieces: tuple[dict[str, object], ...], ends: str, calls: list[str]
 ) -> None:
-    server.answer = wanting(*pieces, ends=ends)
+    server.instead = wanting(*pieces, ends=ends)
     events = await events_of(server)
     found = [event for event in events if isinstance(event, Call)]
     assert [call.name for call in found] == calls
@@ -273,10 +273,10 @@ async def test_tools_and_the_steps_of_a_turn_are_sent_and_nothing_about_caching(
 
 
 async def test_an_account_without_money_is_not_asked_to_wait(server: ChatServer) -> None:
-    server.answer = _error(429, "You exceeded your quota.", code="insufficient_quota")
+    server.instead = _error(429, "You exceeded your quota.", code="insufficient_quota")
     with pytest.raises(SpendLimitError, match="exceeded your quota"):
         await ask(provider(server), request("Hi."))
-    server.answer = _error(402, "Insufficient credits.")
+    server.instead = _error(402, "Insufficient credits.")
     with pytest.raises(SpendLimitError):
         await ask(provider(server), request("Hi."))
 
@@ -358,7 +358,7 @@ def _web_page(exchange: Exchange) -> None:
 async def test_each_fault_is_an_error_of_ours_with_something_to_do(
     server: ChatServer, answer: Callable[[Exchange], None], error: type[GatewayError], says: str
 ) -> None:
-    server.answer = answer
+    server.instead = answer
     with pytest.raises(error, match=says) as caught:
         await ask(provider(server), request("Hi."))
     assert caught.value.hint
@@ -366,7 +366,7 @@ async def test_each_fault_is_an_error_of_ours_with_something_to_do(
 
 
 async def test_what_came_before_a_fault_was_delivered(server: ChatServer) -> None:
-    server.answer = _dropped
+    server.instead = _dropped
     partial = Reply()
     with pytest.raises(UnavailableError):
         await ask(provider(server), request("Hi."), partial)
@@ -384,7 +384,7 @@ async def test_what_came_before_a_fault_was_delivered(server: ChatServer) -> Non
 async def test_being_asked_to_wait_says_how_long(
     server: ChatServer, header: str, least: float, most: float
 ) -> None:
-    server.answer = lambda exchange: exchange.json(
+    server.instead = lambda exchange: exchange.json(
         429, {"error": {"message": "slow down"}}, retry_after=header
     )
     with pytest.raises(RateLimitedError, match="slow down") as caught:
@@ -398,7 +398,7 @@ async def test_being_asked_to_wait_without_a_time_is_none(
     server: ChatServer, header: str | None
 ) -> None:
     more = {} if header is None else {"retry_after": header}
-    server.answer = lambda exchange: exchange.json(429, {"error": "slow down"}, **more)
+    server.instead = lambda exchange: exchange.json(429, {"error": "slow down"}, **more)
     with pytest.raises(RateLimitedError) as caught:
         await ask(provider(server), request("Hi."))
     assert caught.value.retry_after is None
@@ -413,7 +413,7 @@ async def test_a_server_that_is_not_there_is_named_with_its_address() -> None:
 
 async def test_a_key_that_is_echoed_is_not_shown(server: ChatServer) -> None:
     key = "sk-very-" + "secret"  # the traceback quotes these lines too
-    server.answer = _error(401, f"Incorrect API key provided: {key}")
+    server.instead = _error(401, f"Incorrect API key provided: {key}")
     with pytest.raises(AuthenticationError) as caught:
         await ask(provider(server, key=key), request("Hi."))
     assert key not in "".join(traceback.format_exception(caught.value))
@@ -422,14 +422,14 @@ async def test_a_key_that_is_echoed_is_not_shown(server: ChatServer) -> None:
 async def test_a_missing_ollama_model_comes_with_the_command_that_fetches_it(
     server: ChatServer,
 ) -> None:
-    server.answer = _error(404, 'model "m" not found')
+    server.instead = _error(404, 'model "m" not found')
     with pytest.raises(RequestRefusedError) as caught:
         await ask(provider(server, name="ollama/m"), request("Hi."))
     assert "`ollama pull m`" in caught.value.hint
 
 
 async def test_closing_the_stream_hangs_up_at_once(server: ChatServer) -> None:
-    server.answer = lambda exchange: (exchange.begin(), exchange.until_broken("x"))[0]
+    server.instead = lambda exchange: (exchange.begin(), exchange.until_broken("x"))[0]
     stream = opened(provider(server), request("Hi."))
     async for event in stream:
         assert isinstance(event, TextDelta)
@@ -441,7 +441,7 @@ async def test_closing_the_stream_hangs_up_at_once(server: ChatServer) -> None:
 
 
 async def test_cancelling_before_the_first_word_hangs_up_at_once(server: ChatServer) -> None:
-    server.answer = lambda exchange: (
+    server.instead = lambda exchange: (
         (time.sleep(0.6), exchange.begin())[1] or (exchange.until_broken("x"))
     )
     asking = asyncio.create_task(ask(provider(server), request("Hi.")))

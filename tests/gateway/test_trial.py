@@ -55,7 +55,7 @@ async def test_a_server_without_schemas_is_no_failure(server: ChatServer) -> Non
         else:
             hello(exchange)
 
-    server.answer = plain
+    server.instead = plain
     found = await stages(local(server))
     assert found["schema"].ok and "not supported" in found["schema"].detail
 
@@ -77,7 +77,7 @@ async def test_a_cache_that_is_not_reported_is_unknown_and_one_that_misses_fails
             exchange.usage(prompt_tokens=9, completion_tokens=1, total_tokens=10, **details)
             exchange.done()
 
-        server.answer = reply
+        server.instead = reply
 
     answer(None)
     unknown = (await stages(local(server)))["cache on call 2"]
