@@ -14,10 +14,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lila_app import policies
-from lila_app.accounts import StoreLedger
-from lila_app.budget import Budget
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
+from lila_app.costs.accounts import StoreLedger
+from lila_app.costs.budget import Budget
 from lila_app.gateway.addresses import is_loopback
 from lila_app.gateway.caching.rule import choose
 from lila_app.gateway.calls.calling import Caller

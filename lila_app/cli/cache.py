@@ -8,7 +8,7 @@ from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
-from lila_app.cost_views import BreakpointLine, CacheLine, CacheReport
+from lila_app.costs.views import BreakpointLine, CacheLine, CacheReport
 
 
 @click.group(cls=NounGroup, default="report", default_if_no_args=True)

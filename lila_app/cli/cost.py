@@ -11,7 +11,7 @@ from lila_app.cli import options
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
-from lila_app.cost_views import BlockCost, LayerReport, UsageLine, UsageReport
+from lila_app.costs.views import BlockCost, LayerReport, UsageLine, UsageReport
 
 
 @click.group(cls=NounGroup, default="usage", default_if_no_args=True)

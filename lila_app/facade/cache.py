@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from lila_app import cache_report, moments, policies
-from lila_app.cache_report import Inputs
-from lila_app.cost_views import CacheReport, WarningInfo
+from lila_app import moments, policies
+from lila_app.costs import cache_report
+from lila_app.costs.cache_report import Inputs
+from lila_app.costs.views import CacheReport, WarningInfo
 from lila_app.resources import Resources
 from lila_app.storage import ledger
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from lila_app import budget, layer_costs, policies, spending
+from lila_app import policies
 from lila_app.composing import use_case as find_use_case
-from lila_app.cost_views import LayerReport, RatioInfo, UsageReport
-from lila_app.layer_costs import Case
+from lila_app.costs import budget, spending
+from lila_app.costs import layers as layer_costs
+from lila_app.costs.layers import Case
+from lila_app.costs.views import LayerReport, RatioInfo, UsageReport
 from lila_app.resources import Resources
 from lila_app.storage import ledger, ratios
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from lila_app.cost_views import WarningInfo
+from lila_app.costs.views import WarningInfo
 from lila_app.events import Confirm, TurnEvent
 from lila_app.views import (
     ForgetReport,

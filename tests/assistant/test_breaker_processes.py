@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lila_app.accounts import StoreLedger
+from lila_app.costs.accounts import StoreLedger
 from lila_app.gateway.calls.breaker import Admission, BreakerRules, Breakers
 from lila_app.gateway.prices import Prices
 from lila_app.storage.connection import Store

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from lila_app.assistant import Lila, open_lila
-from lila_app.budget import Budget, Standing, month
+from lila_app.costs.budget import Budget, Standing, month
 from lila_app.errors import MonthSpentError, UsageError
 from lila_app.events import Done, Notice
 from lila_app.paths import Home

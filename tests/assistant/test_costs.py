@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lila_app.assistant import Lila
-from lila_app.cost_views import CacheReport
+from lila_app.costs.views import CacheReport
 from lila_app.errors import ConfigError, LilaError, UsageError
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import Prefix, Usage

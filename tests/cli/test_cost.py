@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.accounts import StoreLedger
+from lila_app.costs.accounts import StoreLedger
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import Prefix, Usage
 from lila_app.gateway.prices import Prices

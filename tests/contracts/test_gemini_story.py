@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lila_app import policies
-from lila_app.accounts import StoreLedger
 from lila_app.context.items import ModelLimits
+from lila_app.costs.accounts import StoreLedger
 from lila_app.gateway.access import Access
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.gemini.provider import GeminiProvider

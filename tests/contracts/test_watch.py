@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.assistant import open_lila
-from lila_app.cost_views import CacheReport
+from lila_app.costs.views import CacheReport
 from lila_app.sample import PROFILE
 from lila_app.testing import FakeClock
 from tests.contracts.anthropic_server import AnthropicServer, anthropic_server

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.accounts import StoreLedger
+from lila_app.costs.accounts import StoreLedger
 from lila_app.gateway.ledger import Attempt, Breaker, CachedContent, Ledger
 from lila_app.gateway.port import Prefix, Usage
 from lila_app.gateway.prices import Prices

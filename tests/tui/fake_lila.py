@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lila_app.cost_views import WarningInfo
+from lila_app.costs.views import WarningInfo
 from lila_app.errors import LilaError, NotFoundError
 from lila_app.events import Confirm, Confirmation, Done, Started, TextDelta, TurnEvent, Usage
 from lila_app.views import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.cost_views import WarningInfo
+from lila_app.costs.views import WarningInfo
 from lila_app.errors import UnavailableError
 from lila_app.events import (
     Confirmation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from lila_app.cost_views import UsageLine
+from lila_app.costs.views import UsageLine
 from lila_app.storage.ledger import WHOLE, UsageRow
 
 _PICODOLLARS = 12

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lila_app.accounts import LEAST_TOKENS
 from lila_app.context import Policy
 from lila_app.context.assemble import token_limit
 from lila_app.context.items import ModelLimits
 from lila_app.context.policy import BlockPolicy, UseCase
-from lila_app.cost_views import BlockCost, LayerReport
+from lila_app.costs.accounts import LEAST_TOKENS
+from lila_app.costs.views import BlockCost, LayerReport
 from lila_app.errors import ConfigError
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.caching.economics import DAY, bill, writes_a_day

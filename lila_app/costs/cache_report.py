@@ -10,8 +10,9 @@ from decimal import Decimal
 from statistics import median
 from typing import Any, cast
 
-from lila_app.accounts import attempt_of
-from lila_app.cost_views import (
+from lila_app.costs.accounts import attempt_of
+from lila_app.costs.spending import reported
+from lila_app.costs.views import (
     BreakpointLine,
     CacheLine,
     CacheReport,
@@ -24,7 +25,6 @@ from lila_app.gateway.caching.economics import least_long_share, least_short_sha
 from lila_app.gateway.caching.rule import FORMULA, FULL, Caching, weigh
 from lila_app.gateway.caching.watch import CacheWarning, first_difference, sentence, watch
 from lila_app.gateway.prices import MILLION, Prices, Rates
-from lila_app.spending import reported
 from lila_app.storage import ledger, records, reuse
 from lila_app.storage.connection import Store
 from lila_app.storage.ledger import REACHED, UsageRow
