@@ -147,3 +147,19 @@ def test_checking_does_not_disturb_others(store: Store) -> None:
     thread.join()
     assert failures == []
     assert [report.problems for report in reports] == [()] * 5
+
+
+def test_a_check_on_a_connection_that_searched_long_ago_finds_the_index_whole(
+    store: Store, path: Path
+) -> None:
+    its_own = session(store)
+    exchange(store, its_own, "the lighthouse keeper", "keeps a ledger")
+    with Store.open(path, read_only=True) as reader:
+        with reader.read() as connection:
+            search = "select count(*) from turns_fts where turns_fts match 'lighthouse'"
+            assert connection.execute(search).fetchone() == (1,)
+        for number in range(40):
+            exchange(store, its_own, f"ship {number}", "passes")
+        with store.write() as connection:
+            connection.execute("insert into turns_fts (turns_fts) values ('optimize')")
+        assert check.check(reader).problems == ()
