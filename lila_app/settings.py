@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -84,6 +84,26 @@ class ModelSettings(BaseModel):
     """How many tokens of prompt LILA chooses to spend on it."""
 
 
+class MemorySettings(BaseModel):
+    """How LILA comes to remember things."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    learn: bool = True
+    """Whether what you say is looked through for facts, on this machine and without a model."""
+
+    use_model: bool = False
+    """Whether a model may help with that and with summaries (`extraction` and `summary` in
+    `policies/gateway.toml`). It is asked in the background and costs what it costs; off, nothing is
+    sent anywhere for it. A model on your own machine that is capable enough is asked anyway.
+    """
+
+    writes: Literal["ask", "undoable"] = "ask"
+    """What happens when the model wants to write to memory itself: `ask` asks you every time,
+    `undoable` does it, says so, and `lila memory undo` takes it back.
+    """
+
+
 class Settings(BaseSettings):
     """Everything a person may set in settings.toml."""
 
@@ -111,6 +131,9 @@ class Settings(BaseSettings):
     """What models may cost in a calendar month, in US dollars. At 80 % you are told; at 100 % only
     models on your own machine are asked. Empty is no limit. `lila cost usage` shows what is spent.
     """
+
+    memory: MemorySettings = MemorySettings()
+    """How LILA comes to remember things: `[memory]`."""
 
     @field_validator("timezone")
     @classmethod

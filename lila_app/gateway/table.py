@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import cast
 
+from lila_app import declared
 from lila_app.context import Source
 from lila_app.context.items import ModelLimits
-from lila_app.gateway import declared
+from lila_app.declared import Table
 from lila_app.gateway.calls.rules import GROWING, NUMBERS, CallingRules, calling_rules
-from lila_app.gateway.declared import Table
 from lila_app.gateway.port import Job
 
 JOBS: tuple[Job, ...] = ("reply", "summary", "extraction", "title")

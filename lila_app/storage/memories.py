@@ -14,12 +14,22 @@ from lila_app.storage.values import instant, number, optional_id, optional_numbe
 
 MemoryKind = Literal["fact", "core"]
 
-_COLUMNS = "id, text, kind, pinned, at, source_turn, superseded_by, digest, external_ids"
+MemoryStatus = Literal["current", "closed", "conflict"]
+
+_COLUMNS = (
+    "id, text, kind, pinned, at, source_turn, superseded_by, digest, external_ids, status, "
+    "retention, valid_from, valid_to, expires_at, closed_at"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """One memory; a "core" one stands in the profile pack, a "fact" is recalled when it fits."""
+    """One memory; a "core" one stands in the profile pack, a "fact" is recalled when it fits.
+
+    A "closed" one held once (until `closed_at` LILA believed it) and a "conflict" one has another
+    beside it that cannot both hold. `valid_from` to `valid_to` is when it holds in the world;
+    after `expires_at` it is not offered any more. Times are ISO 8601 in UTC, None where open.
+    """
 
     id: str
     text: str
@@ -30,6 +40,12 @@ class MemoryRow:
     superseded_by: str | None
     source_turn: str | None
     external_ids: tuple[str, ...]
+    status: MemoryStatus
+    retention: str
+    valid_from: str | None
+    valid_to: str | None
+    expires_at: str | None
+    closed_at: str | None
 
 
 def add(
@@ -152,4 +168,10 @@ def _memory(row: tuple[Any, ...]) -> MemoryRow:
         superseded_by=optional_id("m", row[6]),
         digest=row[7],
         external_ids=tuple(json.loads(row[8])),
+        status=row[9],
+        retention=row[10],
+        valid_from=row[11],
+        valid_to=row[12],
+        expires_at=row[13],
+        closed_at=row[14],
     )

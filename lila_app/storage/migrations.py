@@ -12,13 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lila_app.errors import DamagedStoreError, NewerStoreError, StorageError, StoreBusyError
-from lila_app.storage import driver, schema, schema_v2
+from lila_app.storage import driver, schema, schema_v2, schema_v3
 from lila_app.storage.driver import Connection, DatabaseError
 
 APPLICATION_ID = 0x4C494C41
 """`LILA` in ASCII, in the file's header: what tells a store from any other SQLite file."""
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (schema.create, schema_v2.widen)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    schema.create,
+    schema_v2.widen,
+    schema_v3.widen,
+)
 """Function n brings a file from version n to n + 1."""
 
 

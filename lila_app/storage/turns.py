@@ -22,7 +22,7 @@ FORGOTTEN = "[forgotten]"
 
 COLUMNS = (
     "id, session_id, sequence, use_case, at, user, reply, user_erased, reply_erased, stopped, "
-    "record_id, model, digest, external_ids"
+    "record_id, model, digest, external_ids, speaker, source"
 )
 
 
@@ -32,7 +32,9 @@ class TurnRow:
 
     `digest` follows from the HMACs of the words and the reply and changes when either does.
     `erased` says that at least one of the two was forgotten. `session_id` is the session the
-    turn was spoken in, which for a fork may be an ancestor.
+    turn was spoken in, which for a fork may be an ancestor. `speaker` is who said `user` where it
+    was somebody else than the person (an imported conversation), `source` where it came from ("" is
+    LILA itself).
     """
 
     id: str
@@ -48,6 +50,8 @@ class TurnRow:
     digest: str
     external_ids: tuple[str, ...]
     erased: bool
+    speaker: str
+    source: str
 
 
 def begin(
@@ -58,12 +62,18 @@ def begin(
     use_case: str,
     at: str,
     external_id: str = "",
+    speaker: str = "",
+    origin: str = "",
 ) -> TurnRow:
-    """Store the person's words; they are on the disk when this returns."""
+    """Store the person's words; they are on the disk when this returns.
+
+    `speaker` and `origin` are a message's that somebody said elsewhere (see `TurnRow`).
+    """
     if not text.strip():
         raise UsageError("the message is empty", hint="say something, or stop with Ctrl-D")
     with writing(source) as connection:
-        return _begin(connection, session_id, text, use_case, at, external_id)
+        said = _Said(text, use_case, at, external_id, speaker, origin)
+        return _begin(connection, session_id, said)
 
 
 def finish(
@@ -160,16 +170,26 @@ def append_message(
     at: str,
     external_id: str = "",
     use_case: str = "chat",
+    speaker: str = "",
+    origin: str = "",
 ) -> TurnRow:
     """Add one message that no model was asked for: an import, or words spoken elsewhere.
 
-    A user message begins a turn. An assistant message answers the session's last turn if that is
-    unanswered; else it makes a turn of its own with no words of the person.
+    A user message, and one of a named speaker, begins a turn. An assistant message answers the
+    session's last turn if that is unanswered; else it makes a turn of its own with no words of the
+    person.
     """
     with writing(source) as connection:
-        if role == "user":
+        if role == "user" or speaker:
             return begin(
-                connection, session_id, text, use_case=use_case, at=at, external_id=external_id
+                connection,
+                session_id,
+                text,
+                use_case=use_case,
+                at=at,
+                external_id=external_id,
+                speaker=speaker,
+                origin=origin,
             )
         session = lineage.require(connection, session_id)
         row = connection.execute(
@@ -179,7 +199,7 @@ def append_message(
         if row is not None and row[1] is None:
             turn_id = f"t{row[0]}"
         else:
-            turn_id = _begin(connection, session_id, "", use_case, at, "").id
+            turn_id = _begin(connection, session_id, _Said("", use_case, at, origin=origin)).id
         return finish(
             connection,
             turn_id,
@@ -285,34 +305,54 @@ def as_turn(row: Sequence[Any]) -> TurnRow:
         digest=row[12],
         external_ids=tuple(json.loads(row[13])),
         erased=bool(row[7] or row[8]),
+        speaker=row[14],
+        source=row[15],
     )
 
 
-def _begin(
-    connection: Connection, session_id: str, text: str, use_case: str, at: str, external_id: str
-) -> TurnRow:
+@dataclass(frozen=True, slots=True)
+class _Said:
+    text: str
+    use_case: str
+    at: str
+    external_id: str = ""
+    speaker: str = ""
+    origin: str = ""
+
+
+def _begin(connection: Connection, session_id: str, said: _Said) -> TurnRow:
     session = lineage.require(connection, session_id)
     turn = _next_id(connection)
+    body = {
+        "text": storable(said.text),
+        "use_case": said.use_case,
+        "external_id": said.external_id,
+    }
+    # Only where there is one: what LILA heard itself is written as it always was.
+    body |= {"speaker": storable(said.speaker)} if said.speaker else {}
+    body |= {"source": said.origin} if said.origin else {}
     event = events.append(
         connection,
         "turn_began",
         subject=f"t{turn}",
         session_id=session_id,
-        at=at,
-        body={"text": storable(text), "use_case": use_case, "external_id": external_id},
+        at=said.at,
+        body=body,
     )
     connection.execute(
-        "insert into turns (id, session_id, sequence, use_case, at, user, digest, external_ids) "
-        "values (?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into turns (id, session_id, sequence, use_case, at, user, digest, external_ids, "
+        "speaker, source) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             turn,
             session,
             event.sequence,
-            use_case,
+            said.use_case,
             event.at,
-            text,
+            said.text,
             event.digest,
-            _external([external_id]),
+            _external([said.external_id]),
+            storable(said.speaker),
+            said.origin,
         ),
     )
     _used(connection, session_id, event.at)

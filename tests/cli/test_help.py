@@ -17,6 +17,7 @@ HEAVY = {
     *("tiktoken", "networkx", "numpy", "scipy", "sounddevice", "faster_whisper", "pyttsx3"),
     *("sqlite3", "pysqlite3", "sqlite_utils", "sqlite_vec", "pydantic", "pydantic_settings"),
     *("textual", "rich", "keyring", "asyncio"),
+    *("spacy", "thinc", "presidio_analyzer", "dateparser", "rapidfuzz", "cryptography"),
 }
 
 

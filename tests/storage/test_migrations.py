@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.storage import check, files, ledger, memories, migrations, schema
+from lila_app.storage import check, events, files, ledger, memories, migrations, schema
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection, sqlite
 from lila_app.storage.ledger import UsageRow
@@ -48,13 +48,21 @@ def test_an_older_file_is_backed_up_and_then_brought_up_to_date(
     old.close()
 
 
-def test_a_file_of_version_1_is_backed_up_and_keeps_its_rows_in_version_2(
+def test_a_file_of_version_1_is_backed_up_and_keeps_its_rows_in_the_newest(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(migrations, "MIGRATIONS", (schema.create,))
         with Store.open(path) as store, store.write() as connection:
-            memories.add(connection, "Anna likes tea", at=AT)
+            body = {"text": "Anna likes tea", "kind": "fact", "pinned": False}
+            event = events.append(
+                connection, "memory_added", subject="m1", session_id=None, at=AT, body=body
+            )
+            connection.execute(
+                "insert into memories (text, kind, pinned, at, digest, external_ids) "
+                "values ('Anna likes tea', 'fact', 0, ?, ?, '[]')",
+                (AT, event.digest),
+            )
             connection.execute(
                 "insert into usage (at, record_id, provider, model, total, read, written, output, "
                 "first_token_ms, total_ms, finished) "
@@ -68,16 +76,21 @@ def test_a_file_of_version_1_is_backed_up_and_keeps_its_rows_in_version_2(
             )
     with Store.open(path) as store:
         with store.read() as connection:
-            assert connection.execute("pragma user_version").fetchone() == (2,)
+            assert connection.execute("pragma user_version").fetchone() == (NEXT - 1,)
             assert connection.execute(
                 "select record_id, sha256, tokens, attempt_id, after from prefixes"
             ).fetchall() == [(4, "ab", 700, None, "")]
         assert ledger.list_usage(store) == [
             UsageRow(AT, "c4", "ollama", "tiny", 900, None, 0, 12, 300, 800, "stop")
         ]
-        assert [memory.text for memory in memories.list_memories(store)] == ["Anna likes tea"]
+        (memory,) = memories.list_memories(store)
+        assert (memory.text, memory.status, memory.retention) == (
+            "Anna likes tea",
+            "current",
+            "durable",
+        )
         assert check.check(store).problems == ()
-    kept = path.with_name("default.db.before-v2.backup")
+    kept = path.with_name(f"default.db.before-v{NEXT - 1}.backup")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     old = sqlite.connect(kept)
     assert old.execute("select total from usage").fetchall() == [(900,)]

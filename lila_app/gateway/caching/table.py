@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import get_args
 
+from lila_app import declared
 from lila_app.context import Source
-from lila_app.gateway import declared
+from lila_app.declared import Table
 from lila_app.gateway.caching.contract import CacheContract, Kind
 from lila_app.gateway.caching.rule import Caching, Rule, matching
-from lila_app.gateway.declared import Table
 from lila_app.gateway.port import Ttl
 
 _MULTIPLIER = (0, 1_000_000)

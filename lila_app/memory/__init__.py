@@ -1,0 +1,14 @@
+"""How memories come to be, and what becomes of them.
+
+model         what passes between the parts: utterances, dates, candidates
+dates         what "yesterday" meant on the day it was said
+extraction    what a turn says, as subject, predicate, value; without a model
+learning      from turns to facts: looks at each turn once, in the background
+promotion     when a candidate has earned its place
+supersession  what a new fact does to an old one: nothing, closes it, contradicts it
+retention     how long each kind of thing is offered
+summary       what the conversation's grid cuts, in a few sentences
+completer     the port to a model, where one helps
+
+Everything here can be done without a model; thresholds are in policies/promotion.toml.
+"""

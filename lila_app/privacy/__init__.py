@@ -1,0 +1,1 @@
+"""What is kept from whom: redaction before a sink, the vault, and restoring."""
