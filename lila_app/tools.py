@@ -34,10 +34,10 @@ def toolbox(memory: Memory, sessions: Sessions, documents: Documents, goals: Goa
     """Every tool by name, over the façades of one open profile."""
     looking, changing = _Looking(memory, sessions, documents), _Changing(memory, goals)
     return {
-        "search_memory": Handler(looking.search_memory),
-        "search_documents": Handler(looking.search_documents),
+        "memory_search": Handler(looking.memory_search),
+        "document_search": Handler(looking.document_search),
         "show_source": Handler(looking.show_source),
-        "remember": Handler(changing.remember, lambda given: f"Remember “{given['text']}”?"),
+        "memory_add": Handler(changing.memory_add, lambda given: f"Remember “{given['text']}”?"),
         "set_goal": Handler(changing.set_goal, lambda given: f"Pin the goal “{given['text']}”?"),
         "finish_goal": Handler(
             changing.finish_goal, lambda given: f"Mark the goal “{given['goal']}” as reached?"
@@ -53,7 +53,7 @@ class _Looking:
         self._sessions = sessions
         self._documents = documents
 
-    def search_memory(self, given: Json, where: Where) -> Output:
+    def memory_search(self, given: Json, where: Where) -> Output:
         """Memories and earlier turns that answer a query, best first."""
         query = str(given["query"])
         found = [
@@ -70,7 +70,7 @@ class _Looking:
         best = sorted(found, key=lambda one: -one[0])
         return _listed(((id, line) for _, id, line in best), where)
 
-    def search_documents(self, given: Json, where: Where) -> Output:
+    def document_search(self, given: Json, where: Where) -> Output:
         """Passages of documents that answer a query, best first."""
         hits = self._documents.search(str(given["query"]), MOST_HITS)
         return _listed(((hit.id, f"[{hit.id}, {hit.place}]\n{hit.text}") for hit in hits), where)
@@ -102,7 +102,7 @@ class _Changing:
         self._memory = memory
         self._goals = goals
 
-    def remember(self, given: Json, where: Where) -> Output:
+    def memory_add(self, given: Json, where: Where) -> Output:
         """Keep a memory, unless the very same is kept already."""
         text = str(given["text"])
         for hit in self._memory.search(text, MOST_HITS, where.now):

@@ -292,7 +292,7 @@ def test_a_model_that_takes_less_than_it_says_is_asked_with_less_and_less(
 
 def test_who_steps_in_also_ends_the_turn_that_asks_for_tools(open_chain: OpenChain) -> None:
     able = ModelLimits(window=100_000, context_budget=8_000, tools=True)
-    look = Scripted(("Let me see.",), calls=(Call("1", "search_memory", '{"query": "key"}'),))
+    look = Scripted(("Let me see.",), calls=(Call("1", "memory_search", '{"query": "key"}'),))
     first = model("a/one", DOWN, DOWN, limits=able)
     second = model("b/two", look, "Ana has it.", limits=able)
     lila = open_chain(first, second)

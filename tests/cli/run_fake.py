@@ -17,8 +17,8 @@ CASES = {
     "consent": FakeLila(
         script=(
             TextDelta("Shall I?"),
-            ToolCall("remember", '{"text":"x"}'),
-            Confirmation("remember", "{}", "Remember “the\x1b[31m key”?"),
+            ToolCall("memory_add", '{"text":"x"}'),
+            Confirmation("memory_add", "{}", "Remember “the\x1b[31m key”?"),
         )
     ),
     "rude": FakeLila(script=(TextDelta("a\x1b]0;owned\x07b. "),)),

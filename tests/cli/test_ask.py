@@ -33,8 +33,8 @@ def test_stdout_is_the_answer_and_nothing_else(fake: FakeLila, say: Say) -> None
 def test_a_tool_that_did_nothing_is_not_told_as_one_that_returned(fake: FakeLila, say: Say) -> None:
     refused = "Not done: it needs the person's consent, and here nobody can be asked."
     fake.script = (
-        ToolCall("remember", "{}"),
-        ToolResult("remember", refused, failed=True),
+        ToolCall("memory_add", "{}"),
+        ToolResult("memory_add", refused, failed=True),
         TextDelta("Kept."),
     )
     assert say("ask", "remember it").stderr == f"tool remember {{}}\ntool remember: {refused}\n"
@@ -215,13 +215,13 @@ def test_what_tools_did_is_shown_between_the_question_and_the_answer(
 ) -> None:
     fake.sessions_known = (SESSION,)
     fake.tools_used = (
-        ToolUseInfo("t9", "search_memory", '{"query":"key"}', "[m5] With\x1b[31m\nAna", False),
-        ToolUseInfo("t9", "remember", "{}", None, False),
+        ToolUseInfo("t9", "memory_search", '{"query":"key"}', "[m5] With\x1b[31m\nAna", False),
+        ToolUseInfo("t9", "memory_add", "{}", None, False),
     )
     lines = say("sessions", "show", "s7").stdout.splitlines()
     assert lines[-4:] == [
         "You: Where is the key?",
-        '[tool search_memory {"query":"key"}: [m5] With\ufffd[31m Ana]',
+        '[tool memory_search {"query":"key"}: [m5] With\ufffd[31m Ana]',
         "[tool remember {}: no result]",
         "LILA: With Ana.",
     ]

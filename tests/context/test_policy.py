@@ -287,7 +287,7 @@ def test_a_snapshot_from_before_there_were_tools_still_comes_back() -> None:
 
 def test_the_shipped_chat_has_tools_and_voice_and_briefing_have_none() -> None:
     rows = {row.name: row.tools for row in shipped().use_cases}
-    assert "remember" in rows["chat"] and "search_memory" in rows["chat"]
+    assert "memory_add" in rows["chat"] and "memory_search" in rows["chat"]
     assert rows["briefing"] == rows["voice"] == rows["voice_continuity"] == ()
 
 

@@ -42,7 +42,7 @@ LIMITS = ModelLimits(window=400_000, context_budget=16_000)
 MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
 AUTOMATIC = CacheContract("key", minimum=1_024)
 TOOL = Tool(
-    "search_memory",
+    "memory_search",
     "Search what was remembered.",
     {
         "type": "object",
@@ -129,7 +129,7 @@ async def test_earlier_models_are_told_a_key_and_nothing_else_about_caching(
 async def test_every_event_the_server_sends_is_one_of_the_sdks_types(server: OpenAIServer) -> None:
     import httpx2
 
-    server.reply = lambda body: Said(thinks="Hm.", calls=(("search_memory", '{"query": "a"}'),))
+    server.reply = lambda body: Said(thinks="Hm.", calls=(("memory_search", '{"query": "a"}'),))
     body = {"model": "gpt-5.6", "input": "hi", "stream": True}
     async with httpx2.AsyncClient(trust_env=False) as client:
         headers = {"authorization": f"Bearer {KEY}"}
@@ -195,7 +195,7 @@ def test_effort_is_asked_for_and_thinking_has_room_beside_the_reply(
 
 
 async def test_thinking_that_came_unsealed_is_not_carried(server: OpenAIServer) -> None:
-    wanted = Said((), (("search_memory", "{}"),), thinks="Hm.", sealed=False)
+    wanted = Said((), (("memory_search", "{}"),), thinks="Hm.", sealed=False)
     server.reply = lambda body: wanted
     asked = provider(server, "gpt-5", AUTOMATIC)
     events = await said(asked, replace(HI, tools=(TOOL,)))
@@ -228,26 +228,26 @@ async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_ca
     await said(provider(server), replace(HI, tools=(other, turned)))
     tools = server.seen[0].body["tools"]
     assert isinstance(tools, list)
-    assert [tool["name"] for tool in tools] == ["add_goal", "search_memory"]
+    assert [tool["name"] for tool in tools] == ["add_goal", "memory_search"]
     assert all(tool["strict"] is True for tool in tools)
     assert server.seen[0].raw == server.seen[1].raw
 
 
 async def test_calls_come_whole_and_the_turn_waits_for_their_results(server: OpenAIServer) -> None:
-    wanted = (("search_memory", '{"query": "boat"}'), ("search_memory", '{"query": "wall"}'))
+    wanted = (("memory_search", '{"query": "boat"}'), ("memory_search", '{"query": "wall"}'))
     server.reply = lambda body: Said(pieces=("Let me look.",), calls=wanted)
     events = await said(provider(server), replace(HI, tools=(TOOL,)))
     calls = [event for event in events if isinstance(event, Call)]
     assert calls == [
-        Call("call_resp_1_1", "search_memory", '{"query": "boat"}'),
-        Call("call_resp_1_2", "search_memory", '{"query": "wall"}'),
+        Call("call_resp_1_1", "memory_search", '{"query": "boat"}'),
+        Call("call_resp_1_2", "memory_search", '{"query": "wall"}'),
     ]
     assert events[-1] == Finished("tools")
 
 
 async def a_step(server: OpenAIServer, asked: OpenAIProvider) -> Step:
     """The model's first answer in a turn with a tool, and what the tool returned."""
-    called = (("search_memory", '{"query": "boat"}'),)
+    called = (("memory_search", '{"query": "boat"}'),)
     server.reply = lambda body: Said(("Let me look.",), called, thinks="A boat?")
     events = await said(asked, replace(HI, tools=(TOOL,)))
     server.reply = lambda body: Said()
@@ -289,7 +289,7 @@ async def test_another_model_sees_what_was_said_and_found_and_no_thinking(
 
 
 async def test_a_failed_result_says_so(server: OpenAIServer) -> None:
-    step = Step("", (Result(Call("c1", "search_memory", "{}"), "no such table", failed=True),))
+    step = Step("", (Result(Call("c1", "memory_search", "{}"), "no such table", failed=True),))
     await said(provider(server), replace(HI, tools=(TOOL,), steps=(step,)))
     items = server.seen[0].body["input"]
     assert isinstance(items, list)

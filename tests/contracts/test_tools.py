@@ -127,7 +127,7 @@ async def run(lila: Any, text: str) -> list[TurnEvent]:
 def test_a_turn_with_tools_goes_over_the_wire_and_back_step_by_step(
     wire: Wire, home: Path, embedder: Embedder
 ) -> None:
-    both: Calls = (("search_memory", {"query": "key"}), ("search_documents", {"query": "key"}))
+    both: Calls = (("memory_search", {"query": "key"}), ("document_search", {"query": "key"}))
     wire.says(
         [
             ("Let me look.", both),

@@ -96,7 +96,7 @@ async def test_a_reply_cut_at_its_limit_is_no_answer_even_if_it_parses() -> None
 
 
 async def test_a_call_of_a_tool_is_no_answer() -> None:
-    provider = ScriptedProvider(Scripted((), calls=(Call("1", "remember", "{}"),)), GOOD)
+    provider = ScriptedProvider(Scripted((), calls=(Call("1", "memory_add", "{}"),)), GOOD)
     await ask(provider.stream, replace(REQUEST, tools=()), FORM)
     assert "calls a tool" in provider.requests[1].messages[-1].content
 

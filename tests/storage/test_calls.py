@@ -19,14 +19,14 @@ SECRET = 'Zebulon keeps "pelargoniums" at 17 Quince Lane'
 
 def begun(store: Store, text: str = "Where is it?") -> Asked:
     turn = turns.begin(store, session(store), text, use_case="chat", at=AT)
-    return Asked(turn.id, turn.session_id, "c1", 1, 1, "search_memory", '{"query":"it"}')
+    return Asked(turn.id, turn.session_id, "c1", 1, 1, "memory_search", '{"query":"it"}')
 
 
 def test_a_call_and_its_return_are_read_back_in_order(store: Store) -> None:
     asked = begun(store)
     calls.called(store, asked, at=AT)
     (row,) = calls.of_turns(store, [asked.turn_id])
-    assert (row.name, row.arguments, row.returned) == ("search_memory", '{"query":"it"}', None)
+    assert (row.name, row.arguments, row.returned) == ("memory_search", '{"query":"it"}', None)
     calls.returned(store, asked, Returned("[m1] It is here.", False, ("m1",)), at=AT, generation=0)
     (row,) = calls.of_turns(store, [asked.turn_id])
     assert row.returned == Returned("[m1] It is here.", False, ("m1",))
@@ -69,7 +69,7 @@ def test_forgetting_a_memory_takes_calls_that_say_it_even_as_json_within_json(
     memory = memories.add(store, SECRET, at=AT)
     asked = begun(store)
     arguments = json.dumps({"text": SECRET})
-    said = Asked(asked.turn_id, asked.session_id, "c1", 1, 1, "remember", arguments)
+    said = Asked(asked.turn_id, asked.session_id, "c1", 1, 1, "memory_add", arguments)
     calls.called(store, said, at=AT)
     calls.returned(store, said, Returned("The person said no.", True), at=AT, generation=0)
     forget.forget_memory(store, memory.id, at=LATER)
@@ -109,7 +109,7 @@ def test_forgetting_a_document_takes_what_tools_returned_of_it(store: Store, pat
     chunk = f"{document.id}.1"
     turn = turns.begin(store, session(store), "What grows?", use_case="chat", at=AT)
     save(store, turn.session_id, [], turn=turn, shown=[chunk])
-    asked = Asked(turn.id, turn.session_id, "c1", 1, 1, "search_documents", '{"query":"grows"}')
+    asked = Asked(turn.id, turn.session_id, "c1", 1, 1, "document_search", '{"query":"grows"}')
     calls.called(store, asked, at=AT)
     text = f"[{chunk}] Zebulon grows the pelargoniums"
     calls.returned(store, asked, Returned(text, False, (chunk,)), at=AT, generation=0)

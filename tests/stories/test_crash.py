@@ -64,4 +64,4 @@ def test_a_kill_between_a_call_and_its_return_leaves_a_clean_store(tmp_path: Pat
         (call,) = calls.of_turns(store, [turn.id])
         assert memories.list_memories(store) == []
     assert (turn.user, turn.reply) == ("I keep bees", None)
-    assert (call.name, call.returned) == ("remember", None)
+    assert (call.name, call.returned) == ("memory_add", None)

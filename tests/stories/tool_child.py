@@ -29,7 +29,7 @@ async def talk(lila: Lila) -> None:
 
 if __name__ == "__main__":
     scripted = ScriptedProvider(limits=ModelLimits(100_000, 50_000, tools=True))
-    call = Call("1", "remember", '{"text": "They keep bees"}')
+    call = Call("1", "memory_add", '{"text": "They keep bees"}')
     scripted.enqueue(Scripted(("Shall I?",), calls=(call,)))
     with open_lila(Path(sys.argv[1]), provider=scripted, embedder=HashEmbedder()) as opened:
         asyncio.run(talk(opened))

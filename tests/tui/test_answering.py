@@ -272,8 +272,8 @@ async def test_notices_and_tools_are_told_below_the_reply(lila: FakeLila) -> Non
             Notice("a [notice]"),
             ToolCall("search", "{}"),
             ToolResult("search", "found"),
-            ToolCall("remember", "{}"),
-            ToolResult("remember", "Not done: the person said no.", failed=True),
+            ToolCall("memory_add", "{}"),
+            ToolResult("memory_add", "Not done: the person said no.", failed=True),
             TextDelta("yes"),
         ]
     ]
@@ -346,7 +346,7 @@ async def test_after_stopping_the_context_of_that_turn_is_shown(lila: FakeLila) 
 async def test_a_tool_that_changes_something_is_asked_about_and_no_is_under_enter(
     lila: FakeLila,
 ) -> None:
-    question = Confirmation("remember", "{}", "Remember “the [key]”?")
+    question = Confirmation("memory_add", "{}", "Remember “the [key]”?")
     lila.script = [[question, TextDelta("kept")], [question, TextDelta("not kept")]]
     async with running(lila) as pilot:
         for key in ("y", "enter"):
