@@ -59,6 +59,10 @@ class Snapshot:
         """The id of the entity called "me", if there is one."""
         return self.names.get("me")
 
+    def known(self) -> Mapping[str, str]:
+        """Every name the graph knows, as it is spoken, in lower case, with its entity's name."""
+        return {spoken: self.graph.nodes[id]["name"] for spoken, id in self.names.items()}
+
     def around(self, entity: str, at: str) -> tuple[RelationRow, ...]:
         """Relations of an entity that hold at a time (ISO, UTC), by id."""
         return tuple(row for _, row in self.near.get(entity, ()) if holds(row, at))

@@ -1,27 +1,35 @@
 """Entities and the typed relations between them, each with the interval in which it holds.
 
-`generation` counts every change, so that a mirror in memory knows when it is stale.
+A relation that holds no more is closed, never rewritten: its row stays, with the end of its
+interval, and can be opened again. `generation` counts every change, so that a mirror in memory
+knows when it is stale.
 """
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from lila_app.errors import NotFoundError, UsageError
 from lila_app.storage import erasure, events
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
-from lila_app.storage.values import instant, number, storable
+from lila_app.storage.values import instant, number, optional_id, optional_number, storable
 
 _SELECT = (
     "select r.id, s.id, s.name, r.predicate, o.id, o.name, r.valid_from, r.valid_to, r.source, "
-    "r.at, r.digest from relations r join entities s on s.id = r.subject_id "
-    "join entities o on o.id = r.object_id "
+    "r.at, r.digest, r.status, r.fact_id, r.closed_at from relations r "
+    "join entities s on s.id = r.subject_id join entities o on o.id = r.object_id "
 )
+
+Status = Literal["current", "conflict", "closed"]
+"""Whether a relation is believed, contradicted by another one, or over."""
+
+EVENTS = ("relation_added", "relation_closed", "relation_reopened", "relation_marked")
+"""What the log holds about a relation: the payloads that go when it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,8 @@ class EntityRow:
 class RelationRow:
     """`subject predicate object` from `valid_from` to `valid_to` (None: open at that end).
 
-    `source` says where it comes from: a memory or turn id, or "" when added by hand.
+    `source` says where it comes from: a fact, memory or turn id, or "" when added by hand;
+    `fact_id` ("f12") is the fact it restates. `closed_at` is when LILA learnt that it is over.
     """
 
     id: str
@@ -51,6 +60,9 @@ class RelationRow:
     source: str
     at: str
     digest: str
+    status: Status = "current"
+    fact_id: str | None = None
+    closed_at: str | None = None
 
 
 def add(
@@ -62,6 +74,8 @@ def add(
     valid_from: str | None = None,
     valid_to: str | None = None,
     source: str = "",
+    fact_id: str | None = None,
+    status: Status = "current",
     at: str,
     generation: int | None = None,
 ) -> RelationRow:
@@ -69,6 +83,8 @@ def add(
 
     Each call makes a row of its own. A worker passes the erasure `generation` it started from.
     """
+    if status == "closed":
+        raise ValueError("a relation is closed by `close`, which keeps how to open it again")
     at = instant(at)
     begin = None if valid_from is None else instant(valid_from)
     end = None if valid_to is None else instant(valid_to)
@@ -84,8 +100,12 @@ def add(
         other = add_entity(connection, object, at=at)
         relation: int = connection.execute(
             "insert into relations (subject_id, predicate, object_id, valid_from, valid_to, "
-            "source, at, digest) values (?, ?, ?, ?, ?, ?, ?, '') returning id",
-            (number(one.id, "e"), predicate, number(other.id, "e"), begin, end, source, at),
+            "source, at, digest, status, fact_id) values (?, ?, ?, ?, ?, ?, ?, '', ?, ?) "
+            "returning id",
+            (
+                *(number(one.id, "e"), predicate, number(other.id, "e"), begin, end, source, at),
+                *(status, optional_number(fact_id, "f")),
+            ),
         ).fetchone()[0]
         event = events.append(
             connection,
@@ -100,11 +120,90 @@ def add(
                 "valid_from": begin,
                 "valid_to": end,
                 "source": source,
+                "fact": fact_id,
+                "status": status,
             },
         )
         connection.execute("update relations set digest = ? where id = ?", (event.digest, relation))
         bump(connection)
         return get(connection, f"r{relation}")
+
+
+def close(
+    store: Source,
+    id: str,
+    *,
+    at: str,
+    valid_to: str | None = None,
+    by: str | None = None,
+    generation: int | None = None,
+) -> RelationRow:
+    """End a relation's interval at `valid_to` (None: `at`); one that ends sooner keeps its end.
+
+    `by` names what took its place ("f13", "r8"). The row stays, and `reopen` gives it back the end
+    and the status it had. Closing what is closed changes nothing.
+    """
+    at = instant(at)
+    end = at if valid_to is None else instant(valid_to)
+    with writing(store) as connection:
+        erasure.require(connection, generation)
+        row = get(connection, id)
+        if row.status == "closed":
+            return row
+        if row.valid_to is not None and row.valid_to < end:
+            end = row.valid_to
+        if row.valid_from is not None and end < row.valid_from:
+            end = row.valid_from  # it never held: an interval without a moment in it
+        before = {"valid_to": row.valid_to, "status": row.status}
+        body = {"valid_to": end, "by": by, "before": before}
+        return _change(connection, id, "relation_closed", body, (end, "closed", at), at=at)
+
+
+def reopen(store: Source, id: str, *, at: str) -> RelationRow:
+    """Take a closing back: the end and the status are what they were. Open ones do not change."""
+    at = instant(at)
+    with writing(store) as connection:
+        row = get(connection, id)
+        if row.status != "closed":
+            return row
+        found = connection.execute(
+            "select p.body from events e join payloads p using (sequence) "
+            "where e.subject = ? and e.kind = 'relation_closed' order by e.sequence desc limit 1",
+            (id,),
+        ).fetchone()
+        before = json.loads(found[0])["before"]
+        state = (before["valid_to"], before["status"], None)
+        return _change(connection, id, "relation_reopened", before, state, at=at)
+
+
+def mark(store: Source, id: str, status: Literal["current", "conflict"], *, at: str) -> RelationRow:
+    """Say that another relation contradicts an open one, or that none does any more."""
+    at = instant(at)
+    with writing(store) as connection:
+        row = get(connection, id)
+        if row.status in ("closed", status):
+            return row
+        state = (row.valid_to, status, None)
+        return _change(connection, id, "relation_marked", {"status": status}, state, at=at)
+
+
+def _change(
+    connection: Connection,
+    id: str,
+    kind: str,
+    body: Mapping[str, object],
+    state: tuple[str | None, str, str | None],
+    *,
+    at: str,
+) -> RelationRow:
+    """Log a change and apply it; `state` are end, status and time of closing."""
+    connection.execute(
+        "update relations set valid_to = ?, status = ?, closed_at = ? where id = ?",
+        (*state, number(id, "r")),
+    )
+    events.append(connection, kind, subject=id, session_id=None, at=at, body=body)
+    bump(connection)
+    return get(connection, id)
 
 
 def get(store: Source, id: str) -> RelationRow:
@@ -245,4 +344,7 @@ def _relation(row: tuple[Any, ...]) -> RelationRow:
         source=row[8],
         at=row[9],
         digest=row[10],
+        status=row[11],
+        fact_id=optional_id("f", row[12]),
+        closed_at=row[13],
     )

@@ -3,9 +3,12 @@ from __future__ import annotations
 import pytest
 
 from lila_app.errors import NotFoundError, UsageError
-from lila_app.storage import relations
+from lila_app.storage import erasure, relations
 from lila_app.storage.connection import Store
+from lila_app.storage.values import instant
 from tests.storage.builders import AT
+
+LATER = "2026-12-31T00:00:00+00:00"
 
 
 def test_a_relation_makes_the_entities_it_needs(store: Store) -> None:
@@ -69,3 +72,48 @@ def test_every_change_moves_the_generation(store: Store) -> None:
 def test_a_relation_that_is_none_is_not_found(store: Store) -> None:
     with pytest.raises(NotFoundError):
         relations.get(store, "r1")
+
+
+def test_closing_ends_the_interval_and_opening_again_restores_it(store: Store) -> None:
+    row = relations.add(
+        store, "Anna", "works at", "Nordwind", valid_to="2027-06-01T00:00:00Z", at=AT
+    )
+    before = relations.generation(store)
+    closed = relations.close(store, row.id, at=LATER, valid_to="2026-12-24T00:00:00Z", by="f2")
+    assert (closed.status, closed.closed_at) == ("closed", instant(LATER))
+    assert closed.valid_to == "2026-12-24T00:00:00+00:00"
+    assert relations.close(store, row.id, at=LATER) == closed
+    assert relations.generation(store) == before + 1
+    assert relations.reopen(store, row.id, at=LATER) == row
+    assert relations.reopen(store, row.id, at=LATER) == row
+    assert relations.generation(store) == before + 2
+
+
+def test_closing_never_lengthens_an_interval_nor_turns_it_round(store: Store) -> None:
+    soon = relations.add(
+        store, "Anna", "works at", "Nordwind", valid_to="2026-12-01T00:00:00Z", at=AT
+    )
+    assert relations.close(store, soon.id, at="2026-12-31T00:00:00Z").valid_to == soon.valid_to
+    later = relations.add(
+        store, "Anna", "works at", "Südwind", valid_from="2027-01-01T00:00:00Z", at=AT
+    )
+    assert relations.close(store, later.id, at="2026-12-31T00:00:00Z").valid_to == later.valid_from
+
+
+def test_a_conflict_is_marked_and_outlives_closing_and_opening(store: Store) -> None:
+    row = relations.add(store, "Anna", "lives in", "Bremen", status="conflict", at=AT)
+    assert row.status == "conflict"
+    relations.close(store, row.id, at=LATER)
+    assert relations.mark(store, row.id, "current", at=LATER).status == "closed"
+    assert relations.reopen(store, row.id, at=LATER).status == "conflict"
+    assert relations.mark(store, row.id, "current", at=LATER).status == "current"
+
+
+def test_work_that_was_overtaken_by_a_forgetting_closes_nothing(store: Store) -> None:
+    row = relations.add(store, "Anna", "lives in", "Bremen", at=AT)
+    started = erasure.generation(store)
+    with store.write() as connection:
+        erasure.bump(connection)
+    with pytest.raises(erasure.OvertakenError):
+        relations.close(store, row.id, at=LATER, generation=started)
+    assert relations.get(store, row.id) == row
