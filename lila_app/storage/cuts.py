@@ -7,15 +7,25 @@ forked, and with its own; what an ancestor cuts later does not reach it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from lila_app.storage import erasure, events, lineage
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.values import optional_id, storable
 
 
+EXTRACTIVE = "extractive"
+"""Who made a summary that no model wrote: sentences that were said."""
+
+_COLUMNS = "id, upto_sequence, summary, digest, reason, at, made_by"
+
+
 @dataclass(frozen=True, slots=True)
 class CutRow:
-    """The window was cut: turns up to `upto_sequence` are now told by `summary`."""
+    """The window was cut: turns up to `upto_sequence` are now told by `summary`.
+
+    `made_by` is the `provider/model` that wrote it, or `EXTRACTIVE`.
+    """
 
     id: str
     upto_sequence: int
@@ -23,6 +33,7 @@ class CutRow:
     digest: str
     reason: str
     at: str
+    made_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +56,13 @@ def cut(
     reason: str,
     at: str,
     generation: int | None = None,
+    made_by: str = EXTRACTIVE,
+    why: str = "",
 ) -> CutRow:
     """Cut the window after a turn and put a summary in its place, as one event.
 
-    A worker that prepared the summary passes the erasure `generation` it started from.
+    A worker that prepared the summary passes the erasure `generation` it started from. `why` says
+    why a model's summary was not taken, in words without its content.
     """
     with writing(source) as connection:
         erasure.require(connection, generation)
@@ -59,14 +73,29 @@ def cut(
             subject=session_id,
             session_id=session_id,
             at=at,
-            body={"reason": reason, "upto_sequence": upto_sequence, "summary": storable(summary)},
+            body={
+                "reason": reason,
+                "upto_sequence": upto_sequence,
+                "summary": storable(summary),
+                "made_by": made_by,
+                **({"why": why} if why else {}),
+            },
         )
         row = connection.execute(
-            "insert into cuts (session_id, sequence, upto_sequence, summary, digest, reason, at) "
-            "values (?, ?, ?, ?, ?, ?, ?) returning id",
-            (session, event.sequence, upto_sequence, summary, event.digest, reason, event.at),
+            "insert into cuts (session_id, sequence, upto_sequence, summary, digest, reason, at, "
+            f"made_by) values (?, ?, ?, ?, ?, ?, ?, ?) returning {_COLUMNS}",
+            (
+                session,
+                event.sequence,
+                upto_sequence,
+                storable(summary),
+                event.digest,
+                reason,
+                event.at,
+                made_by,
+            ),
         ).fetchone()
-        return CutRow(f"k{row[0]}", upto_sequence, summary, event.digest, reason, event.at)
+        return _cut(row)
 
 
 def latest_cut(source: Source, session_id: str) -> CutRow | None:
@@ -75,13 +104,13 @@ def latest_cut(source: Source, session_id: str) -> CutRow | None:
         wanted = lineage.require(connection, session_id)
         for session, last, before in lineage.cut_segments(connection, wanted):
             row = connection.execute(
-                "select id, upto_sequence, summary, digest, reason, at from cuts "
+                f"select {_COLUMNS} from cuts "
                 "where session_id = ? and upto_sequence <= ? and sequence < ? "
                 "order by sequence desc limit 1",
                 (session, last, before),
             ).fetchone()
             if row is not None:
-                return CutRow(f"k{row[0]}", row[1], row[2], row[3], row[4], row[5])
+                return _cut(row)
     return None
 
 
@@ -105,3 +134,7 @@ def prefix_breaks(source: Source, session_id: str) -> list[PrefixBreak]:
         return [
             PrefixBreak(row[0], optional_id("s", row[1]), row[2], row[3], row[4]) for row in rows
         ]
+
+
+def _cut(row: tuple[Any, ...]) -> CutRow:
+    return CutRow(f"k{row[0]}", *row[1:])

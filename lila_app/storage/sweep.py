@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from lila_app.storage import calls, contents, erasure, events, records, relations, traces, vectors
+from lila_app.storage import (
+    calls,
+    contents,
+    erasure,
+    events,
+    lineage,
+    records,
+    relations,
+    traces,
+    vectors,
+)
+from lila_app.storage.cuts import EXTRACTIVE
 from lila_app.storage.driver import Connection
 from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
@@ -182,10 +193,18 @@ class Sweep:
                     self.sessions |= {session} if session else set()
 
     def summaries(self, traces_: Traces) -> None:
-        """Take the sentences that tell it out of every summary of a cut."""
-        found = self.connection.execute("select id, session_id, sequence, summary from cuts")
-        for row, session, sequence, summary in found.fetchall():
+        """Take the sentences that tell it out of every summary of a cut.
+
+        What a model wrote may tell it in words nobody said: a summary made with a turn that lost
+        words goes as a whole.
+        """
+        found = self.connection.execute(
+            "select id, session_id, sequence, summary, made_by, upto_sequence from cuts"
+        )
+        for row, session, sequence, summary, made_by, upto in found.fetchall():
             left, gone = traces.without(summary, traces_)
+            if made_by != EXTRACTIVE and summary and self._told_turns(session, upto):
+                left, gone = "", [summary]
             if not gone:
                 continue
             digest = self._rewrite_summary(row, session, sequence, left)
@@ -266,6 +285,14 @@ class Sweep:
     def _untitle(self, session: int) -> None:
         self.connection.execute("update sessions set title = '' where id = ?", (session,))
         self._payloads(f"s{session}", ("session_started", "session_renamed"))
+
+    def _told_turns(self, session: int, upto: int) -> bool:
+        """Whether one of the turns that lost words is told by a cut of a session."""
+        condition, values = lineage.visible(self.connection, session)
+        rows = self.connection.execute(
+            f"select id from turns where {condition} and sequence <= ?", (*values, upto)
+        )
+        return any(f"t{row[0]}" in self.turns for row in rows)
 
     def _rewrite_summary(self, row: int, session: int, sequence: int, left: str) -> str:
         self._sequences.append(sequence)
