@@ -7,9 +7,13 @@ has a row in `memories`, which is what the layers offer. Like the rest they are 
 event log.
 
 `episodes` hold what a turn's times mean ("yesterday" as a day) by offsets into its words, so that
-no second copy of the words has to be forgotten. `imported` says which message of which source is
-which turn, `imports` how far each source was read. `vault` holds what privacy rules replaced,
+no second copy of the words has to be forgotten. `vault` holds what privacy rules replaced,
 encrypted. `merges` are entities that were found to be one, each to be taken back by hand.
+
+`imports` say how far each source was read, `imported` which of its messages is which side of which
+turn, `imported_sessions` which of its conversations is which session. Their keys are hashes of ids
+and places, never of words: what is forgotten leaves no hash to guess it by, and its key stays, so
+that it is not imported again.
 """
 
 from __future__ import annotations
@@ -139,22 +143,44 @@ create index merges_by_gone on merges (gone);
 
 create table imports (
     id integer primary key autoincrement,
-    source text not null unique,
+    path text not null unique,
+    name text not null,
     kind text not null,
-    position integer not null,
-    messages integer not null,
-    skipped integer not null,
+    fingerprint text not null,
+    position integer not null default 0,
+    sessions integer not null default 0,
+    messages integer not null default 0,
+    skipped integer not null default 0,
+    learn integer not null,
     state text not null,
-    at text not null
+    at text not null,
+    last_at text not null
 );
 
 create table imported (
     key blob primary key,
-    import_id integer not null references imports (id),
-    turn_id integer references turns (id) on delete set null
+    turn_id integer references turns (id) on delete set null,
+    side text not null
 ) without rowid;
 
 create index imported_by_turn on imported (turn_id);
+
+create table imported_sessions (
+    key blob primary key,
+    session_id integer not null references sessions (id),
+    import_id integer not null references imports (id),
+    external_id text not null
+) without rowid;
+
+create index imported_sessions_by_session on imported_sessions (session_id);
+
+create index imported_sessions_by_import on imported_sessions (import_id);
+
+create trigger imported_sessions_forget after update of deleted on sessions when new.deleted = 1
+begin update imported_sessions set external_id = '' where session_id = new.id; end;
+
+create index turns_never_embedded on turns (id)
+where user_erased = 1 or reply_erased = 1 or (reply is null and source = '');
 
 create table vault (
     placeholder text primary key,

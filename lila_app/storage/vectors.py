@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 Table = Literal["memories", "turns", "chunks"]
 TABLES: tuple[Table, ...] = ("memories", "turns", "chunks")
 
+_NEVER = "user_erased = 1 or reply_erased = 1 or (reply is null and source = '')"
+
 # What is embedded of a row, and which rows are.
 _TEXT = {
     "memories": ("text", "true"),
     "turns": (
-        "trim(user || char(10) || reply, char(10))",
-        "reply is not null and user_erased = 0 and reply_erased = 0",
+        "trim(user || char(10) || coalesce(reply, ''), char(10))",
+        # LILA's own turn waits for its reply; what was said elsewhere may never have had one.
+        # Word for word the condition of the index `turns_never_embedded`.
+        f"not ({_NEVER})",
     ),
     "chunks": ("trim(heading || char(10) || text, char(10))", "true"),
 }
@@ -44,7 +48,11 @@ class VectorHit:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Rows without a vector, oldest first, and the erasure generation they were read under."""
+    """Rows without a vector, and the erasure generation they were read under.
+
+    Turns come newest first, so that what was just said does not wait for a million imported ones;
+    what else there is, oldest first.
+    """
 
     generation: int
     ids: tuple[str, ...]
@@ -119,12 +127,13 @@ def pending(source: Source, table: Table, model_id: str, limit: int) -> Pending:
     """Rows that still need a vector of this model, with the text to embed."""
     text, embeddable = _TEXT[table]
     name = "'d' || document_id || '.' || number" if table == "chunks" else f"'{table[0]}' || id"
+    order = "desc" if table == "turns" else "asc"
     with reading(source) as connection:
         model = _known_model(connection, model_id)
         rows = connection.execute(
             f"select {name}, {text} from {table} where {embeddable} and not exists "
             "(select 1 from vector_rows v where v.kind = ? and v.model = ? "
-            f"and v.row_id = {table}.id) order by id limit ?",
+            f"and v.row_id = {table}.id) order by id {order} limit ?",
             (table, model, limit),
         ).fetchall()
         return Pending(
@@ -136,15 +145,25 @@ def pending(source: Source, table: Table, model_id: str, limit: int) -> Pending:
 
 def pending_count(source: Source, table: Table, model_id: str) -> int:
     """How many rows still need a vector of this model."""
+    held, rows = coverage(source, table, model_id)
+    return rows - held
+
+
+def coverage(source: Source, table: Table, model_id: str) -> tuple[int, int]:
+    """(rows with a vector of this model, rows that get one); 0.1 s for a million rows.
+
+    Counted over indexes alone, so that a search may ask it each time.
+    """
     with reading(source) as connection:
-        rows: int = connection.execute(
-            f"select count(*) from {table} where {_TEXT[table][1]}"
-        ).fetchone()[0]
+        rows: int = connection.execute(f"select count(*) from {table}").fetchone()[0]
+        if table == "turns":
+            never = f"select count(*) from turns where {_NEVER}"
+            rows -= connection.execute(never).fetchone()[0]
         held: int = connection.execute(
             "select count(*) from vector_rows where kind = ? and model = ?",
             (table, _known_model(connection, model_id)),
         ).fetchone()[0]
-        return max(0, rows - held)
+        return min(held, rows), rows
 
 
 def models(source: Source, table: Table) -> dict[str, int]:
