@@ -4,8 +4,8 @@ A boundary is a job, the schema of its answer (assets/schemas/), what the answer
 checks that a schema cannot express. Arguments of tools are boundaries too; their schemas are the
 tools' own definitions (assets/schemas/tool-*.json).
 
-A session's title and a cut's summary are made without a model today. Their boundaries are here so
-that whoever lets a model make them finds the form and the checks ready.
+A session's title is made without a model today; its boundary is here so that whoever lets a model
+make it finds the form and the checks ready.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ EXTRACTION = Boundary(
     "memory extraction",
     "extraction",
     "memory-extraction",
-    "memories, each with the turn it was said in",
+    "candidates for memory, each with the words that say it",
     (
         truths.ids_exist,
         truths.quotes_occur,
-        truths.names_occur,
+        truths.values_occur,
         truths.dates_are_real,
         truths.texts_say_something,
     ),

@@ -18,6 +18,13 @@ Answer = Mapping[str, object]
 TITLE_CHARACTERS = 60
 """What a list of sessions has room for beside dates and counts on 100 columns."""
 
+_TEXTS = ("text", "why", "query", "goal", "id", "value", "subject", "old", "new", "entity", "other")
+"""Keys whose values must say something, where they have one."""
+
+_SPEAKER = ("me", "i", "the person")
+"""How whoever speaks is named as the subject of what they say."""
+
+_WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -73,6 +80,21 @@ def names_occur(answer: Answer, material: Material) -> str | None:
     return None
 
 
+def values_occur(answer: Answer, material: Material) -> str | None:
+    """Every value stands in the turn it is taken from, and every subject was named."""
+    whole = f" {_plain(material.whole)} "
+    for at, entry in _entries(answer):
+        if "value" not in entry:
+            continue
+        source = material.texts.get(str(entry.get("turn", "")), "")
+        value, subject = _plain(str(entry["value"])), _plain(str(entry["subject"]))
+        if not value or f" {value} " not in f" {_plain(source)} ":
+            return f"{at}.value does not stand in the turn it names"
+        if subject not in _SPEAKER and f" {subject} " not in whole:
+            return f"{at}.subject was not named"
+    return None
+
+
 def dates_are_real(answer: Answer, material: Material) -> str | None:
     """Every day exists in the calendar, and none begins after its end."""
     del material
@@ -103,11 +125,13 @@ def texts_say_something(answer: Answer, material: Material) -> str | None:
     """No text in it is empty, and each is one line."""
     del material
     for at, entry in _entries(answer):
-        for key in ("text", "why", "query", "goal", "id"):
-            text = entry.get(key, "-")
+        for key in _TEXTS:
+            text = entry.get(key)
+            if text is None or isinstance(text, bool):
+                continue
             if not isinstance(text, str) or len(text.splitlines()) > 1:
                 return f"{at}.{key} has several lines"
-            if key in entry and not any(character.isalnum() for character in text):
+            if not any(character.isalnum() for character in text):
                 return f"{at}.{key} says nothing"
     return None
 
@@ -206,6 +230,11 @@ def _day(text: str) -> date | None:
 
 def _spaced(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _plain(text: str) -> str:
+    """Words alone: whether a full stop follows a name says nothing about it."""
+    return " ".join(_WORDS.findall(_folded(text)))
 
 
 def _folded(text: str) -> str:
