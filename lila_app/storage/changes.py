@@ -1,0 +1,191 @@
+"""Changes to what LILA believes, each one event that can be taken back.
+
+A change is a list of steps: a column of one row, what it was and what it is now. None of them is
+content: columns that hold words are never changed (an edit makes a new row). So a change can be
+undone exactly, an undo is itself a change, and a forgetting has nothing to look for in here but
+the ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lila_app.errors import NotFoundError, UsageError
+from lila_app.storage import events, relations
+from lila_app.storage.connection import Source, reading
+from lila_app.storage.driver import Connection
+from lila_app.storage.values import number
+
+KIND = "memory_changed"
+
+Value = str | int | None
+
+_TABLES = {"f": "facts", "m": "memories", "r": "relations"}
+_COLUMNS = {
+    "f": ("stage", "status", "valid_to", "closed_at", "superseded_by", "memory_id"),
+    "m": (
+        *("kind", "pinned", "status", "superseded_by", "valid_to", "expires_at"),
+        *("closed_at", "retention"),
+    ),
+    "r": ("status", "valid_to", "closed_at"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One column of the row `id` (f12, m5, r7): what it was, what it is."""
+
+    id: str
+    column: str
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change; `what` and `why` are words of a closed list, `undoes` a change taken back."""
+
+    sequence: int
+    what: str
+    why: str
+    at: str
+    steps: tuple[Step, ...]
+    undoes: int | None
+
+
+def make(
+    connection: Connection,
+    what: str,
+    why: str,
+    steps: Sequence[Step],
+    *,
+    at: str,
+    undoes: int | None = None,
+) -> int | None:
+    """Apply the steps that change something, and log them; None where nothing did."""
+    real = [step for step in steps if step.before != step.after]
+    if not real:
+        return None
+    for step in real:
+        _set(connection, step.id, step.column, step.after)
+    if any(step.id[0] == "r" for step in real):
+        relations.bump(connection)
+    body: dict[str, object] = {
+        "what": what,
+        "why": why,
+        "steps": [[step.id, step.column, step.before, step.after] for step in real],
+    }
+    body |= {} if undoes is None else {"undoes": undoes}
+    return events.append(
+        connection, KIND, subject=real[0].id, session_id=None, at=at, body=body
+    ).sequence
+
+
+def step(connection: Connection, id: str, column: str, after: Value) -> Step:
+    """The step from what the row says now."""
+    return Step(id, column, _get(connection, id, column), after)
+
+
+def steps(connection: Connection, id: str, **after: Value) -> list[Step]:
+    """Steps of one row from what it says now."""
+    return [step(connection, id, column, value) for column, value in after.items()]
+
+
+def born(memory: str, at: str) -> list[Step]:
+    """Of a memory made in a change: taken back, it is one that held until `at`."""
+    return [Step(memory, "status", "closed", "current"), Step(memory, "closed_at", at, None)]
+
+
+def of(source: Source, ids: Iterable[str]) -> list[Change]:
+    """The changes that touched one of these rows, oldest first."""
+    wanted = set(ids)
+    with reading(source) as connection:
+        found = [one for id in wanted for one in _changes(connection, f'"{id}"')]
+    unique = {one.sequence: one for one in found if wanted & {step.id for step in one.steps}}
+    return [unique[sequence] for sequence in sorted(unique)]
+
+
+def last(source: Source, ids: Iterable[str] = ()) -> Change | None:
+    """The newest change that still stands, of these rows or of all; undoing is no such change."""
+    wanted = list(ids)
+    with reading(source) as connection:
+        found = of(connection, wanted) if wanted else _changes(connection, "")
+    undone = {one.undoes for one in found}
+    standing = [one for one in found if one.undoes is None and one.sequence not in undone]
+    return standing[-1] if standing else None
+
+
+def undo(connection: Connection, change: Change, *, at: str) -> Change:
+    """Take a change back. Raises `UsageError` where a later one stands on it."""
+    steps_ = [step for step in reversed(change.steps) if _exists(connection, step.id)]
+    for one in steps_:
+        if _get(connection, one.id, one.column) != one.after:
+            raise UsageError(
+                f"{one.id} was changed again since",
+                hint="`lila memory why` names its changes; undo the later one first",
+            )
+    back = [Step(one.id, one.column, one.after, one.before) for one in steps_]
+    sequence = make(connection, change.what, "undone", back, at=at, undoes=change.sequence)
+    if sequence is None:
+        raise NotFoundError("there is nothing left to undo", hint="what it was about was forgotten")
+    return Change(sequence, change.what, "undone", at, tuple(back), change.sequence)
+
+
+def payloads(connection: Connection, ids: Iterable[str]) -> list[int]:
+    """Sequences of the changes that name one of these rows, for a forgetting."""
+    return [one.sequence for one in of(connection, ids)]
+
+
+def _changes(connection: Connection, needle: str) -> list[Change]:
+    # By session and kind, which is an index; the text narrows it before JSON is read.
+    rows = connection.execute(
+        "select e.sequence, e.at, p.body from events e join payloads p using (sequence) "
+        "where e.session_id is null and e.kind = ? and instr(cast(p.body as text), ?) "
+        "order by e.sequence",
+        (KIND, needle),
+    )
+    return [_change(*row) for row in rows]
+
+
+def _change(sequence: int, at: str, body: str) -> Change:
+    held = json.loads(body)
+    steps_ = tuple(Step(*one) for one in held["steps"])
+    return Change(sequence, held["what"], held["why"], at, steps_, held.get("undoes"))
+
+
+def _set(connection: Connection, id: str, column: str, value: Value) -> None:
+    table, row = _place(id, column)
+    connection.execute(f"update {table} set {column} = ? where id = ?", (_stored(value), row))
+
+
+def _get(connection: Connection, id: str, column: str) -> Value:
+    table, row = _place(id, column)
+    found = connection.execute(f"select {column} from {table} where id = ?", (row,)).fetchone()
+    if found is None:
+        raise NotFoundError(f"there is no {id}", hint="`lila memory list` shows what there is")
+    if column in ("superseded_by", "memory_id") and found[0] is not None:
+        return f"{'m' if column == 'memory_id' or id[0] == 'm' else 'f'}{found[0]}"
+    value: Value = found[0]
+    return value
+
+
+def _exists(connection: Connection, id: str) -> bool:
+    table, row = _place(id, _COLUMNS[id[0]][0])
+    query = f"select 1 from {table} where id = ?"
+    return connection.execute(query, (row,)).fetchone() is not None
+
+
+def _place(id: str, column: str) -> tuple[str, int]:
+    letter = id[:1]
+    if column not in _COLUMNS.get(letter, ()):
+        raise RuntimeError(f"{column} of {id} is not for changes")
+    return _TABLES[letter], number(id, letter)
+
+
+def _stored(value: Value) -> Value:
+    """An id is kept as its row's number; no other value looks like one."""
+    if isinstance(value, str) and value[:1] in ("f", "m") and value[1:].isdecimal():
+        return int(value[1:])
+    return value
