@@ -72,7 +72,8 @@ class Item:
     `id` is unique over all layers ("m12", "r7", "d4.3", "t99"); `sequence` orders turns by event;
     `digest` is the HMAC storage keeps for the payload, so that records need no plain hash;
     `score` is 0..10,000; `source` says in words where it comes from; `at` is ISO 8601 with zone
-    or empty. A superseded or private item is offered so that the record can say it was dropped.
+    or empty. A superseded or private item is offered so that the record can say it was dropped,
+    and so is a `duplicate`: one that says nothing another item of the layer does not say as well.
     Raises ValueError without a variant, or with a score off the scale.
     """
 
@@ -89,6 +90,7 @@ class Item:
     pinned: bool = False
     superseded: bool = False
     private: bool = False
+    duplicate: bool = False
 
     def __post_init__(self) -> None:
         if not self.variants or not 0 <= self.score <= TOP_SCORE:

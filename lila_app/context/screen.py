@@ -68,10 +68,10 @@ def screen(
 ) -> tuple[tuple[Screened, ...], tuple[Dropped, ...]]:
     """Sort every layer's candidates, in declared order of layers, and drop what may not compete.
 
-    A duplicate is a second item of the same id, or a recalled one of the same full text. The
-    first in declared order, and within a layer the best, stays; standing items come before
-    recalled ones, and a pinned item is never left out for having the text of another. Raises
-    ValueError for answers no layer may give.
+    A duplicate is a second item of the same id, a recalled one of the same full text, or one its
+    layer found to repeat another. The first in declared order, and within a layer the best, stays;
+    standing items come before recalled ones, and a pinned item is never left out for having the
+    text of another. Raises ValueError for answers no layer may give.
     """
     offered = _by_layer(answers, row)
     seen_ids: set[str] = set()
@@ -138,7 +138,8 @@ def _refused(
     if item.superseded:
         return Reason.SUPERSEDED
     weighed = item.placement is Placement.RECALLED and not item.pinned
-    if item.id in seen_ids or (weighed and item.variants[0].text in seen_texts):
+    repeats = item.duplicate or item.variants[0].text in seen_texts
+    if item.id in seen_ids or (weighed and repeats):
         return Reason.DUPLICATE
     if ratio == 0:
         return Reason.LAYER_CAP

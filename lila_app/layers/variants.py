@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lila_app.context.fold import Sentences
 from lila_app.context.items import Counter, Variant, exchange, recalled
+from lila_app.quoting import quoted
 
 WORTH_SHORTENING = 60
 """Below this many tokens a shorter form saves too little to lose a sentence for."""
@@ -13,8 +14,11 @@ STUB_CHARACTERS = 160
 
 
 def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
-    """`head` (time, source) and a text, in full and, where it is long, in half and a quarter."""
-    full = recalled("full", f"{head}{text}", count)
+    """`head` (time, source) and a text, in full and, where it is long, in half and a quarter.
+
+    The text is quoted: whatever stands in it, only the head speaks for LILA.
+    """
+    full = recalled("full", quoted(head, text), count)
     if full.tokens <= WORTH_SHORTENING:
         return (full,)
     forms = [full]
@@ -23,14 +27,14 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     sizes: dict[str, int] = {}
 
     def measure(kept: str) -> int:
-        sizes[kept] = recalled("", f"{head}{kept}", count).tokens
+        sizes[kept] = recalled("", quoted(head, kept), count).tokens
         return sizes[kept] - overhead
 
     for name, share in (("half", 2), ("quarter", 4)):
         room = full.tokens // share - overhead
         short = sentences.within(room, measure)
         if short:
-            form = Variant(name, f"{head}{short}", sizes[short])
+            form = Variant(name, quoted(head, short), sizes[short])
             # Less than half of what it may be is a scrap ("Sarah agreed."), worse than nothing.
             if room <= 2 * (form.tokens - overhead) and form.tokens < forms[-1].tokens:
                 forms.append(form)
