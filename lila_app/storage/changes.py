@@ -29,7 +29,7 @@ _COLUMNS = {
         *("kind", "pinned", "status", "superseded_by", "valid_to", "expires_at"),
         *("closed_at", "retention"),
     ),
-    "r": ("status", "valid_to", "closed_at"),
+    "r": ("status",),
 }
 
 
@@ -62,16 +62,21 @@ def make(
     steps: Sequence[Step],
     *,
     at: str,
+    ends: str | None = None,
     undoes: int | None = None,
 ) -> int | None:
-    """Apply the steps that change something, and log them; None where nothing did."""
+    """Apply the steps that change something, and log them; None where nothing did.
+
+    `ends` is the day on which a relation that is closed stops to hold (None: `at`).
+    """
     real = [step for step in steps if step.before != step.after]
     if not real:
         return None
     for step in real:
-        _set(connection, step.id, step.column, step.after)
-    if any(step.id[0] == "r" for step in real):
-        relations.bump(connection)
+        if step.id[0] == "r":
+            _relate(connection, step, at, ends)
+        else:
+            _set(connection, step.id, step.column, step.after)
     body: dict[str, object] = {
         "what": what,
         "why": why,
@@ -153,6 +158,21 @@ def _change(sequence: int, at: str, body: str) -> Change:
     held = json.loads(body)
     steps_ = tuple(Step(*one) for one in held["steps"])
     return Change(sequence, held["what"], held["why"], at, steps_, held.get("undoes"))
+
+
+def _relate(connection: Connection, step: Step, at: str, ends: str | None) -> None:
+    """A relation keeps its own history: how it was is in its own events."""
+    if step.after == "closed":
+        relations.close(connection, step.id, at=at, valid_to=midnight(ends))
+        return
+    if step.before == "closed":
+        relations.reopen(connection, step.id, at=at)
+    relations.mark(connection, step.id, "conflict" if step.after == "conflict" else "current", at=at)
+
+
+def midnight(day: str | None) -> str | None:
+    """The instant at which relations let a day begin: they know no zones."""
+    return None if day is None else f"{day[:10]}T00:00:00+00:00"
 
 
 def _set(connection: Connection, id: str, column: str, value: Value) -> None:

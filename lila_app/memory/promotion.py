@@ -1,0 +1,212 @@
+"""When a fact has earned its place: policies/promotion.toml, read strictly, and the decisions on it.
+
+Nothing here touches the store; `learning` does what is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, cast, get_args
+
+from lila_app.context import Source
+from lila_app.declared import Table, inner, loaded, number, only, refused
+from lila_app.memory.model import ME, Kind
+
+Why = Literal["", "explicit", "confirmed", "days", "uses", "at_once", "successor", "core", "hand"]
+"""What earned a promotion; "" is none."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DAYS = (0, 100_000)
+POINTS = (0, 10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """How a kind of memory fades; days, and basis points of its score."""
+
+    full: int
+    until: int
+    least: int
+    grace: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revising:
+    """When two statements without a common slot are looked at as contradicting."""
+
+    cues: tuple[str, ...]
+    shared_words: int
+    shared_percent: int
+    looked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The table in force; `at_once` and `core` are predicates, families written with a star."""
+
+    days: int
+    uses: int
+    at_once: tuple[str, ...]
+    at_once_confidence: int
+    never: tuple[str, ...]
+    core: tuple[str, ...]
+    core_most: int
+    core_confidence: int
+    graph_confidence: int
+    retention: Mapping[str, Fading]
+    revision: Revising
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What speaks for a fact: what it is, and on how many days and in how many replies it came up.
+
+    `about_me` says that its subject or its value is the person.
+    """
+
+    predicate: str
+    kind: str
+    confidence: int
+    about_me: bool
+    explicit: bool
+    confirmed: bool
+    negated: bool
+    days: int
+    uses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What a candidate still needs: any one of these."""
+
+    days: int
+    uses: int
+
+
+def earned(record: Record, rules: Rules) -> Why:
+    """What earns a candidate its place as a memory, if anything does."""
+    if record.explicit:
+        return "explicit"
+    if record.confirmed:
+        return "confirmed"
+    if record.kind in rules.never:
+        return ""
+    if record.days >= rules.days:
+        return "days"
+    if record.uses >= rules.uses:
+        return "uses"
+    if listed(record.predicate, rules.at_once) and record.confidence >= rules.at_once_confidence:
+        return "at_once"
+    return ""
+
+
+def core(record: Record, held: int, rules: Rules) -> bool:
+    """Whether a memory belongs to the profile pack, which holds so many already."""
+    return (
+        held < rules.core_most
+        and record.about_me
+        and not record.negated
+        and record.confidence >= rules.core_confidence
+        and listed(record.predicate, rules.core)
+    )
+
+
+def lacking(record: Record, rules: Rules) -> Lack:
+    """How many more days or replies a candidate needs."""
+    return Lack(max(0, rules.days - record.days), max(0, rules.uses - record.uses))
+
+
+def listed(predicate: str, names: Sequence[str]) -> bool:
+    """Whether a predicate is one of the names, or of a family among them."""
+    return any(
+        predicate == name or (name.endswith("*") and predicate.startswith(name[:-1]))
+        for name in names
+    )
+
+
+def is_me(subject_key: str, value_key: str) -> bool:
+    """Whether a fact is about the person."""
+    return ME in (subject_key, value_key)
+
+
+@lru_cache(maxsize=4)
+def load(sources: Sequence[Source]) -> Rules:
+    """The table the sources declare, later ones laid over earlier. Raises `PolicyError`."""
+    merged: dict[str, dict[str, object]] = {}
+    for source in sources:
+        table = loaded(source)
+        only(source, "", table, ("version", *_SHAPES))
+        for section, shape in _SHAPES.items():
+            if section not in table:
+                continue
+            found = inner(source, section, table[section])
+            only(source, section, found, shape)
+            if section == "retention":
+                for kind, fading in found.items():
+                    keys = inner(source, f"retention.{kind}", fading)
+                    only(source, f"retention.{kind}", keys, ("full", "until", "least", "grace"))
+                    merged.setdefault(f"retention.{kind}", {}).update(keys)
+            else:
+                merged.setdefault(section, {}).update(found)
+    return _rules(sources[-1], merged)
+
+
+_SHAPES: Mapping[str, tuple[str, ...]] = {
+    "long_term": ("days", "uses", "at_once", "at_once_confidence", "never"),
+    "core": ("most", "predicates", "confidence"),
+    "graph": ("confidence",),
+    "retention": KINDS,
+    "revision": ("cues", "shared_words", "shared_percent", "looked_at"),
+}
+
+
+def _rules(source: Source, merged: Mapping[str, Table]) -> Rules:
+    def whole(section: str, key: str, allowed: tuple[int, int]) -> int:
+        return number(source, f"{section}.{key}", merged.get(section, {}).get(key), allowed)
+
+    def names(section: str, key: str) -> tuple[str, ...]:
+        return _names(source, f"{section}.{key}", merged.get(section, {}).get(key))
+
+    retention = {kind: _fading(source, kind, merged.get(f"retention.{kind}", {})) for kind in KINDS}
+    return Rules(
+        days=whole("long_term", "days", (1, 1_000)),
+        uses=whole("long_term", "uses", (1, 1_000)),
+        at_once=names("long_term", "at_once"),
+        at_once_confidence=whole("long_term", "at_once_confidence", POINTS),
+        never=names("long_term", "never"),
+        core=names("core", "predicates"),
+        core_most=whole("core", "most", (0, 1_000)),
+        core_confidence=whole("core", "confidence", POINTS),
+        graph_confidence=whole("graph", "confidence", POINTS),
+        retention=retention,
+        revision=Revising(
+            names("revision", "cues"),
+            whole("revision", "shared_words", (1, 100)),
+            whole("revision", "shared_percent", (1, 100)),
+            whole("revision", "looked_at", (0, 1_000)),
+        ),
+    )
+
+
+def _fading(source: Source, kind: str, table: Table) -> Fading:
+    path = f"retention.{kind}"
+    full = number(source, f"{path}.full", table.get("full"), DAYS)
+    until = number(source, f"{path}.until", table.get("until"), DAYS)
+    if until < full:
+        raise refused(source, f"{path}.until", until, f"a number from {full:,} (`full`) on")
+    return Fading(
+        full,
+        until,
+        number(source, f"{path}.least", table.get("least"), POINTS),
+        number(source, f"{path}.grace", table.get("grace", 0), DAYS),
+    )
+
+
+def _names(source: Source, key: str, found: object) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(
+        isinstance(one, str) and one for one in cast("list[object]", found)
+    ):
+        raise refused(source, key, found, "a list of names")
+    return tuple(cast("list[str]", found))
