@@ -100,6 +100,11 @@ class Roster:
         return _parsed(tuple(policies.sources(self._home, "gateway")))
 
     @property
+    def given_names(self) -> tuple[str, ...]:
+        """Models that were given instead of configured; they answer for every job."""
+        return tuple(one.name for one in self._given)
+
+    @property
     def default(self) -> str:
         """The model that replies when none is named."""
         if self._given:

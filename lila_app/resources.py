@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lila_app.completing import ModelCompleter
     from lila_app.embedding.port import Embedder
     from lila_app.gateway.port import Provider
     from lila_app.graph.mirror import Mirror
@@ -182,6 +183,27 @@ class Resources:
             GraphLayer(self.mirror, self.count),
             RagLayer(self.store, finder, self.count),
         )
+
+    @cached_property
+    def completer(self) -> ModelCompleter:
+        """A model for what memory can use one for, where the person allowed one."""
+        from lila_app.completing import Means, ModelCompleter
+
+        return ModelCompleter(
+            Means(
+                self.roster,
+                lambda: self.caller,
+                self.budget,
+                lambda: self.count,
+                self._predicates,
+                self.run_until_closing,
+            )
+        )
+
+    def _predicates(self) -> tuple[str, ...]:
+        from lila_app.memory import predicates
+
+        return tuple(predicates.load(policies.sources(self.home, "predicates")).named)
 
     def embed_query(self, text: str) -> Callable[[], NDArray[np.float32]]:
         """Start embedding a query; the result is waited for where it is needed."""

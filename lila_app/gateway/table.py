@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
 
@@ -23,7 +23,7 @@ _NUMBERS = {
     "context_budget": (64, _LARGEST),
     "token_ratio": (10_000, 100_000),
 }
-_TOOLS = "tools"
+_TOOLS, _CAPABLE = _FLAGS = "tools", "capable"
 _WORDS = ("as_of", "source")
 
 
@@ -31,12 +31,21 @@ _WORDS = ("as_of", "source")
 class GatewayTable:
     """`chains` name models in the order they are asked, by job; `limits` are by name or pattern.
 
-    `calling` says how long is waited, how often tried and when a model is left alone.
+    `calling` says how long is waited, how often tried and when a model is left alone. `able` says
+    by name or pattern whether a model may be asked for what feeds memory.
     """
 
     chains: Mapping[str, tuple[str, ...]]
     limits: Mapping[str, ModelLimits]
     calling: CallingRules
+    able: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    def capable(self, model: str) -> bool:
+        """Whether a model may be asked for summaries and facts; the most exact name decides."""
+        for name in (model, f"{model.partition('/')[0]}/*", "*"):
+            if name in self.able:
+                return self.able[name]
+        return False
 
     def limits_of(self, model: str) -> ModelLimits:
         """The limits of `provider/model`: its own, else the provider's, else everybody's."""
@@ -79,6 +88,7 @@ def parse_gateway(sources: Sequence[Source]) -> GatewayTable:
         chains,
         {name: _whole(last, name, found) for name, found in limits.items()},
         calling_rules(_complete(last, calling)),
+        {name: bool(found[_CAPABLE]) for name, found in limits.items() if _CAPABLE in found},
     )
 
 
@@ -98,15 +108,17 @@ def _chain(source: Source, key: str, found: object) -> tuple[str, ...]:
 
 
 def _limits(source: Source, path: str, entry: Table) -> dict[str, int]:
-    declared.only(source, path, entry, (*_NUMBERS, _TOOLS, *_WORDS))
+    declared.only(source, path, entry, (*_NUMBERS, *_FLAGS, *_WORDS))
     for word in _WORDS:
         if not isinstance(entry.get(word, ""), str | date):
             raise declared.refused(source, f"{path}.{word}", entry[word], "a date or a text")
     found = _numbers(source, path, entry, _NUMBERS)
-    if _TOOLS in entry:
-        if not isinstance(entry[_TOOLS], bool):
-            raise declared.refused(source, f"{path}.{_TOOLS}", entry[_TOOLS], "true or false")
-        found[_TOOLS] = int(entry[_TOOLS] is True)
+    for flag in _FLAGS:
+        if flag not in entry:
+            continue
+        if not isinstance(entry[flag], bool):
+            raise declared.refused(source, f"{path}.{flag}", entry[flag], "true or false")
+        found[flag] = int(entry[flag] is True)
     return found
 
 
@@ -153,5 +165,5 @@ def _whole(source: Source, model: str, found: Mapping[str, int]) -> ModelLimits:
     for name in ("window", "context_budget"):
         if name not in found:
             raise declared.refused(source, f'limits."{model}".{name}', None, "a number of tokens")
-    numbers = {name: value for name, value in found.items() if name != _TOOLS}
+    numbers = {name: value for name, value in found.items() if name not in _FLAGS}
     return ModelLimits(**numbers, tools=bool(found.get(_TOOLS, False)))
