@@ -43,7 +43,7 @@ def test_every_boundary_is_listed_with_its_schema_its_model_and_its_checks(lila:
     summary = listed["conversation summary"]
     assert summary.schema == "assets/schemas/conversation-summary.json"
     assert summary.job == "summary" and "/" in summary.model and summary.checks
-    assert listed["arguments of remember"].schema == "assets/schemas/tool-remember.json"
+    assert listed["arguments of memory_add"].schema == "assets/schemas/tool-memory_add.json"
 
 
 def test_a_schema_no_strict_mode_can_express_is_named_by_the_check(
