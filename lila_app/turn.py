@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from lila_app import moments
+from lila_app import citing, moments
 from lila_app.composing import Ask, compose, specify, tighter, title, under, usable, use_case
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
@@ -91,6 +91,8 @@ async def answer(
         open_turn.store()
     if open_turn.reply.finished == "length":
         yield Notice(open_turn.ended)
+    if unfounded := open_turn.citations().notice:
+        yield Notice(unfounded)
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
     yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, open_turn.answering)
@@ -150,6 +152,8 @@ class _OpenTurn:
         self._generation = 0
         self._reserve = 0
         """Tokens the reply may have by the policy."""
+        self._context: Context | None = None
+        """What the model that answers saw last."""
 
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Answer, and answer again with what tools returned while the model asks for some."""
@@ -197,6 +201,20 @@ class _OpenTurn:
         if output is not None and output < self._reserve:
             return "the model can write no more at once, so its reply ends here; ask to go on"
         return "the reply reached its limit and ends here; ask to go on, or raise `reply_reserve`"
+
+    def citations(self) -> citing.Citations:
+        """What the reply names as sources, held against what its prompt and its tools gave it."""
+        if self._context is None:
+            return citing.Citations()
+        given = citing.given_by(self._context.record) | set(self._shown)
+        said = [
+            part.content
+            for block in self._context.blocks
+            if block.name == "conversation"
+            for part in block.parts
+            if part.role == "assistant"
+        ]
+        return citing.check(self.reply.text, given, said)
 
     def _setting(self, specification: Specification) -> Setting:
         """What the tool loop works with."""
@@ -270,7 +288,7 @@ class _OpenTurn:
         """Assemble, and put on record what the model is about to see."""
         store = self._resources.store
         specification = replace(specification, record_id=records.next_id(store))
-        context = compose(self._resources, specification)
+        self._context = context = compose(self._resources, specification)
         self._limit = context.record["token_budget"]["limit"]
         self._reserve = context.reply_reserve
         # The conversation is cut for the chosen model alone: one that steps in for a turn and

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from lila_app.cli import options
-from lila_app.cli.context_table import print_calls, print_record
+from lila_app.cli.context_table import print_calls, print_citations, print_record
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document
@@ -37,11 +37,13 @@ def show(id: str, session: str | None, at: datetime | None, as_json: bool) -> No
     with opened() as lila:
         record = lila.contexts.show(id, session=named(lila, session), at=at)
         calls = lila.contexts.calls(record["meta"]["record_id"])
+        citations = lila.contexts.citations(record["meta"]["record_id"])
     if as_json:
-        document(**record, calls=calls)
+        document(**record, calls=calls, citations=citations)
     else:
         print_record(record, zone())
         print_calls(calls)
+        print_citations(citations)
 
 
 @context.command()

@@ -10,6 +10,7 @@ from lila_app.cli.output import answer, local, one_line, table
 
 if TYPE_CHECKING:
     from lila_app.views import CallInfo
+    from lila_app.views.documents import Citations
 
 _HASH_SHOWN = 16
 """Hex digits of a hash in a table; `--json` has all of them."""
@@ -118,6 +119,18 @@ def print_calls(calls: Sequence[CallInfo]) -> None:
             for call in calls
         ],
     )
+
+
+def print_citations(citations: Citations | None) -> None:
+    """Print which sources the reply names; nothing where it names none."""
+    rows = [
+        *((id, "given") for id in (citations.given if citations else ())),
+        *((id, "named earlier") for id in (citations.earlier if citations else ())),
+        *((id, "not given") for id in (citations.unknown if citations else ())),
+    ]
+    if rows:
+        answer("\nsources the reply names")
+        table(("id", "to the model"), rows)
 
 
 def _print_head(seen: _Record, zone: ZoneInfo) -> None:

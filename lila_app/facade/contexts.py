@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from lila_app import moments
+from lila_app import citing, moments
 from lila_app.context import Specification, assemble, from_inputs, from_snapshot, policy_hash
 from lila_app.embedding.tokens import TOKENIZER
 from lila_app.errors import NotFoundError
 from lila_app.facade.differences import compare
 from lila_app.resources import Resources
-from lila_app.storage import ledger, records
+from lila_app.storage import ledger, records, turns
 from lila_app.views import CallInfo, ContextDiff, Replay
+from lila_app.views.documents import Citations
 
 Record = Mapping[str, Any]
 
@@ -46,6 +47,26 @@ class Contexts:
             )
             for row in ledger.of_record(self._store, id)
         )
+
+    def citations(self, id: str) -> Citations | None:
+        """Which sources the reply made with a record names, and which of them it was given.
+
+        Made anew from the stored reply and record. None where there is no such reply, or something
+        in the prompt was forgotten since.
+        """
+        record = self._record(id, None, None)
+        turn = turns.of_record(self._store, id)
+        if turn is None or not turn.reply or record.get("erased"):
+            return None
+        seen = [
+            str(item["id"])
+            for layer in record["layers"]
+            if layer["name"] == "conversation"
+            for item in layer["items"]
+        ]
+        said = [row.reply or "" for row in turns.by_ids(self._store, seen)]
+        found = citing.check(turn.reply, records.included(self._store, id), said)
+        return Citations(found.given, found.earlier, found.unknown)
 
     def replay(
         self, id: str = "last", session: str | None = None, at: datetime | str | None = None

@@ -161,6 +161,16 @@ def cool(store: Store, *, keep_recent: int = 200) -> int:
         moved += len(entries)
 
 
+def included(source: Source, id: str) -> frozenset[str]:
+    """Ids of all that stood in a record's prompt: its items, and what tools of the turn showed."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select item_id from record_items where record_id = ? and included = 1",
+            (number(id, "c"),),
+        )
+        return frozenset(row[0] for row in rows)
+
+
 def item_ids(record: Json) -> dict[str, bool]:
     """Every item a record speaks of, and whether it was included."""
     layers = cast("list[dict[str, Any]]", record["layers"])

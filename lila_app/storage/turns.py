@@ -255,6 +255,16 @@ def get(source: Source, id: str) -> TurnRow:
     return found[0]
 
 
+def of_record(source: Source, record_id: str) -> TurnRow | None:
+    """The turn whose reply was made with a record's prompt; None where it led to no reply."""
+    with reading(source) as connection:
+        row = connection.execute(
+            f"select {COLUMNS} from turns where record_id = ? order by id limit 1",
+            (number(record_id, "c"),),
+        ).fetchone()
+    return None if row is None else as_turn(row)
+
+
 def by_ids(source: Source, ids: Iterable[str]) -> list[TurnRow]:
     """The turns of these ids that exist, in the order asked for."""
     wanted = [number(id, "t") for id in ids]
