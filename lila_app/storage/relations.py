@@ -8,16 +8,21 @@ knows when it is stale.
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lila_app.errors import NotFoundError, UsageError
 from lila_app.storage import erasure, events
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
-from lila_app.storage.values import instant, number, optional_id, optional_number, storable
+from lila_app.storage.entities import EntityRow as EntityRow
+from lila_app.storage.entities import add_entity, bump, members, named, roots
+from lila_app.storage.entities import all_entities as all_entities
+from lila_app.storage.entities import find_entity as find_entity
+from lila_app.storage.entities import generation as generation
+from lila_app.storage.naming import key as key
+from lila_app.storage.values import instant, number, optional_id, optional_number
 
 _SELECT = (
     "select r.id, s.id, s.name, r.predicate, o.id, o.name, r.valid_from, r.valid_to, r.source, "
@@ -28,17 +33,10 @@ _SELECT = (
 Status = Literal["current", "conflict", "closed"]
 """Whether a relation is believed, contradicted by another one, or over."""
 
-EVENTS = ("relation_added", "relation_closed", "relation_reopened", "relation_marked")
+EVENTS = (
+    "relation_added", "relation_closed", "relation_reopened", "relation_marked", "relation_moved",
+)  # fmt: skip
 """What the log holds about a relation: the payloads that go when it is forgotten."""
-
-
-@dataclass(frozen=True, slots=True)
-class EntityRow:
-    """Someone or something relations are about; `aliases` are other names it goes by."""
-
-    id: str
-    name: str
-    aliases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def add(
             f"the relation would end ({valid_to}) before it begins ({valid_from})",
             hint="give an end after the beginning, or none",
         )
-    predicate = _named(predicate, "predicate")
+    predicate = named(predicate, "predicate")
     with writing(store) as connection:
         erasure.require(connection, generation)
         one = add_entity(connection, subject, at=at)
@@ -208,89 +206,81 @@ def _change(
 
 def get(store: Source, id: str) -> RelationRow:
     """One relation."""
-    with reading(store) as connection:
-        row = connection.execute(_SELECT + "where r.id = ?", (number(id, "r"),)).fetchone()
-    if row is None:
-        raise NotFoundError(f"there is no relation {id}", hint="`lila graph show` names them")
-    return _relation(row)
+    found = by_ids(store, [number(id, "r")])
+    if not found:
+        raise NotFoundError(f"there is no relation {id}", hint="`lila graph list` names them")
+    return found[0]
+
+
+def by_ids(store: Source, rows: Sequence[int]) -> list[RelationRow]:
+    """The relations of these row numbers that there are, by id."""
+    return _select(
+        store, "where r.id in (select value from json_each(?)) ", (json.dumps(list(rows)),)
+    )
 
 
 def all_relations(store: Source) -> list[RelationRow]:
     """Every relation, by id."""
-    with reading(store) as connection:
-        return [_relation(row) for row in connection.execute(_SELECT + "order by r.id")]
+    return _select(store, "", ())
 
 
 def of_entity(store: Source, entity_id: str) -> list[RelationRow]:
-    """Every relation in which an entity is subject or object, by id."""
+    """Every relation of an entity, or of one that was merged into it, on either side, by id."""
     entity = number(entity_id, "e")
     with reading(store) as connection:
-        rows = connection.execute(
-            _SELECT + "where r.subject_id = ? or r.object_id = ? order by r.id", (entity, entity)
+        group = json.dumps(members(connection, entity))
+        return _select(
+            connection,
+            "where r.subject_id in (select value from json_each(?1)) "
+            "or r.object_id in (select value from json_each(?1)) ",
+            (group,),
         )
-        return [_relation(row) for row in rows]
 
 
-def add_entity(store: Source, name: str, *, aliases: Sequence[str] = (), at: str) -> EntityRow:
-    """The entity of this name or alias, made if there is none; new aliases are added to it."""
-    name = _named(name, "entity")
-    with writing(store) as connection:
-        known = find_entity(connection, name)
-        if known is None:
-            row = connection.execute(
-                "insert into entities (name, key, aliases) values (?, ?, '[]') returning id",
-                (name, key(name)),
-            ).fetchone()
-            known = EntityRow(f"e{row[0]}", name, ())
-            added = True
-        else:
-            added = False
-        taken = {key(one) for one in (known.name, *known.aliases)}
-        fresh = [alias for alias in aliases if key(alias) not in taken]
-        if not added and not fresh:
-            return known
-        merged = EntityRow(known.id, known.name, (*known.aliases, *fresh))
-        _keep(connection, merged, "entity_added" if added else "entity_named", at)
-        return merged
+def of_fact(store: Source, fact_id: str) -> list[RelationRow]:
+    """The relations that restate a fact, by id."""
+    return _select(store, "where r.fact_id = ? ", (number(fact_id, "f"),))
 
 
-def find_entity(store: Source, name: str) -> EntityRow | None:
-    """The entity of this name, else the first that has it as an alias; case does not matter."""
-    wanted = key(storable(name))
+def as_of(store: Source, entity_id: str, at: str) -> list[RelationRow]:
+    """What was believed of an entity at a time to hold then, by id, by the order of the log.
+
+    What was learnt later is left out, and what was closed later has the end it had then. Names are
+    those of today.
+    """
+    at = instant(at)
     with reading(store) as connection:
-        row = connection.execute(
-            "select id, name, aliases from entities where key = ?", (wanted,)
-        ).fetchone()
-        if row is not None:
-            return _entity(row)
-        rows = connection.execute(
-            "select id, name, aliases from entities where aliases <> '[]' order by id"
-        )
-        for entity in map(_entity, rows):
-            if wanted in {key(alias) for alias in entity.aliases}:
-                return entity
-    return None
+        found: list[RelationRow] = []
+        for row in of_entity(connection, entity_id):
+            then = _then(connection, row, at)
+            begun = then is not None and (then.valid_from or "") <= at
+            if then is not None and begun and (then.valid_to is None or at < then.valid_to):
+                found.append(then)
+        return found
 
 
-def all_entities(store: Source) -> list[EntityRow]:
-    """Every entity, by id."""
-    with reading(store) as connection:
-        rows = connection.execute("select id, name, aliases from entities order by id")
-        return [_entity(row) for row in rows]
-
-
-def generation(store: Source) -> int:
-    """Changes with every change to entities or relations, in whichever process."""
-    with reading(store) as connection:
-        value: int = connection.execute(
-            "select value from counters where name = 'relations'"
-        ).fetchone()[0]
-        return value
-
-
-def bump(connection: Connection) -> None:
-    """Count one change; for this room only."""
-    connection.execute("update counters set value = value + 1 where name = 'relations'")
+def _then(connection: Connection, row: RelationRow, at: str) -> RelationRow | None:
+    """A relation as it was believed at a time; None where it was not known yet."""
+    rows = connection.execute(
+        "select e.kind, e.at, p.body from events e join payloads p using (sequence) "
+        "where e.subject = ? order by e.sequence",
+        (row.id,),
+    )
+    then: RelationRow | None = None
+    for kind, moment, text in rows:
+        if moment > at:
+            continue
+        body = json.loads(text)
+        if kind == "relation_added":
+            status = body.get("status", "current")
+            then = replace(row, valid_to=body["valid_to"], status=status, closed_at=None)
+        elif then is not None and kind == "relation_closed":
+            then = replace(then, valid_to=body["valid_to"], status="closed", closed_at=moment)
+        elif then is not None and kind == "relation_reopened":
+            then = replace(then, valid_to=body["valid_to"], status=body["status"], closed_at=None)
+        elif then is not None and kind == "relation_marked":
+            then = replace(then, status=body["status"])
+    return then
 
 
 def sentence(row: RelationRow) -> str:
@@ -298,37 +288,28 @@ def sentence(row: RelationRow) -> str:
     return f"{row.subject} {row.predicate} {row.object}"
 
 
-def key(name: str) -> str:
-    """What makes two spellings of a name the same: case, width and spacing do not count."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+def _select(store: Source, where: str, values: Sequence[object]) -> list[RelationRow]:
+    with reading(store) as connection:
+        rows = connection.execute(f"{_SELECT}{where}order by r.id", tuple(values)).fetchall()
+        kept = roots(connection)
+        if not kept:
+            return [_relation(row) for row in rows]
+        names = dict(
+            connection.execute(
+                "select id, name from entities where id in (select value from json_each(?))",
+                (json.dumps(sorted(set(kept.values()))),),
+            ).fetchall()
+        )
+    return [_relation(_resolved(row, kept, names)) for row in rows]
 
 
-def _keep(connection: Connection, entity: EntityRow, kind: str, at: str) -> None:
-    aliases = [storable(alias) for alias in entity.aliases]
-    connection.execute(
-        "update entities set aliases = ? where id = ?",
-        (json.dumps(aliases, ensure_ascii=False), number(entity.id, "e")),
-    )
-    events.append(
-        connection,
-        kind,
-        subject=entity.id,
-        session_id=None,
-        at=at,
-        body={"name": entity.name, "aliases": aliases},
-    )
-    bump(connection)
-
-
-def _named(text: str, what: str) -> str:
-    text = " ".join(storable(text).split())
-    if not text:
-        raise UsageError(f"the {what} of a relation is empty", hint="name all three parts")
-    return text
-
-
-def _entity(row: tuple[Any, ...]) -> EntityRow:
-    return EntityRow(f"e{row[0]}", row[1], tuple(json.loads(row[2])))
+def _resolved(
+    row: tuple[Any, ...], kept: Mapping[int, int], names: Mapping[int, str]
+) -> tuple[Any, ...]:
+    """A row with each end that was merged replaced by the entity that stands for it."""
+    one, other = kept.get(row[1], row[1]), kept.get(row[4], row[4])
+    subject, object = names.get(one, row[2]), names.get(other, row[5])
+    return (row[0], one, subject, row[3], other, object, *row[6:])
 
 
 def _relation(row: tuple[Any, ...]) -> RelationRow:

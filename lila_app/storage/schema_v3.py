@@ -8,7 +8,8 @@ event log.
 
 `episodes` hold what a turn's times mean ("yesterday" as a day) by offsets into its words, so that
 no second copy of the words has to be forgotten. `vault` holds what privacy rules replaced,
-encrypted. `merges` are entities that were found to be one, each to be taken back by hand.
+encrypted. `merges` are entities that were found to be one, each to be taken back by hand; `names`
+are the forms of every entity's names, by which it is found.
 
 `imports` say how far each source was read, `imported` which of its messages is which side of which
 turn, `imported_sessions` which of its conversations is which session. Their keys are hashes of ids
@@ -18,7 +19,10 @@ that it is not imported again.
 
 from __future__ import annotations
 
+import json
+
 from lila_app.storage.driver import Connection
+from lila_app.storage.naming import forms
 
 
 def widen(connection: Connection) -> None:
@@ -26,6 +30,20 @@ def widen(connection: Connection) -> None:
     for statement in _STATEMENTS.split(";\n"):
         if statement.strip():
             connection.execute(statement)
+    _name_entities(connection)
+
+
+def _name_entities(connection: Connection) -> None:
+    for row, name, aliases in connection.execute(
+        "select id, name, aliases from entities"
+    ).fetchall():
+        connection.executemany(
+            "insert into names (form, entity_id, uses) values (?, ?, ?)",
+            [
+                (one, row, int(uses))
+                for one, uses in forms(name, tuple(json.loads(aliases))).items()
+            ],
+        )
 
 
 _STATEMENTS = """
@@ -140,6 +158,15 @@ create table merges (
 create index merges_by_kept on merges (kept);
 
 create index merges_by_gone on merges (gone);
+
+create table names (
+    form text not null,
+    entity_id integer not null references entities (id) on delete cascade,
+    uses integer not null,
+    primary key (form, entity_id)
+) without rowid;
+
+create index names_by_entity on names (entity_id);
 
 create table imports (
     id integer primary key autoincrement,
