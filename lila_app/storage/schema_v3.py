@@ -213,7 +213,12 @@ create table vault (
     placeholder text primary key,
     kind text not null,
     seal blob not null unique,
+    root blob not null,
     value blob not null,
     at text not null
 ) without rowid;
+
+create index vault_by_root on vault (root);
+
+insert into counters (name, value) values ('vault', 0);
 """
