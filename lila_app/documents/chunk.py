@@ -1,9 +1,11 @@
 """Documents cut into chunks along their own structure.
 
 A chunk never crosses a heading or a page. Within a section whole blocks are packed up to the
-target; a fence or a table stays whole as long as it fits the cap, and past that is cut between
-lines with its opening (the table's header, the fence's mark) repeated; a paragraph is cut between
-sentences, then lines, then words, then characters. Text is taken from the source unchanged, and
+target; a fence, a table or a list stays whole as long as it fits the cap. Past that a fence or a
+table is cut between lines with its opening (the table's header, the fence's mark) repeated, and a
+list between its items, each with what is under it; a paragraph is cut between sentences, then
+lines, then words, then characters. A short line before one of these ("Bring along:") stays with it.
+Text is taken from the source unchanged, and
 the same source gives the same chunks.
 
 Why not semchunk: it knows neither headings nor fences nor tables, and what it does for prose
@@ -29,9 +31,11 @@ CAP = 400
 
 SEPARATOR = " › "
 
+_ITEMS = re.compile(r"\n(?= ?(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？])|\n(?=[ \t]*(?:[-*+>|\[]|\d))")
 _LINES = re.compile(r"\n")
 _WORDS = re.compile(r"\s+")
+_WHOLE = (BlockKind.FENCE, BlockKind.TABLE, BlockKind.LIST)
 _LEVELS = (_SENTENCES, _LINES, _WORDS)
 
 
@@ -119,7 +123,7 @@ class _Cutter:
         waiting: list[_Piece] = []
         for block in body:
             tokens = self._count(text[block.start : block.end])
-            whole = block.kind in (BlockKind.FENCE, BlockKind.TABLE)
+            whole = block.kind in _WHOLE
             if tokens <= (self._cap if whole else self._target):
                 waiting.append(_Piece(block.start, block.end, tokens))
                 continue
@@ -128,6 +132,8 @@ class _Cutter:
                 yield from self._packed(text, waiting)
                 waiting = []
                 yield from self._framed(text, frame)
+            elif block.kind is BlockKind.LIST:
+                waiting += self._items(text, block)
             else:
                 waiting += self._split(text, block.start, block.end)
         yield from self._packed(text, waiting)
@@ -156,6 +162,15 @@ class _Cutter:
             if before + size <= self._cap:
                 groups[-2:] = [groups[-2] + groups[-1]]
         return groups
+
+    def _items(self, text: str, block: Block) -> Iterator[_Piece]:
+        """Tile a list with its items, the long ones among them cut like any text."""
+        for first, last in _tiles(_ITEMS, text, block.start, block.end):
+            tokens = self._count(text[first:last])
+            if tokens <= self._target:
+                yield _Piece(first, last, tokens)
+            else:
+                yield from self._split(text, first, last)
 
     def _split(self, text: str, start: int, end: int, level: int = 0) -> Iterator[_Piece]:
         """Tile a stretch with pieces within the target: sentences, lines, words, characters."""

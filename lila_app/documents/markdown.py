@@ -1,7 +1,7 @@
 """The little of Markdown that decides where a document may be cut.
 
 Blocks tile the text: every character belongs to exactly one. Only what matters for cutting is
-told apart (headings, fences, tables, front matter, paragraphs); what looks odd is a paragraph,
+told apart (headings, fences, tables, lists, front matter, paragraphs); what looks odd is a paragraph,
 so no input is refused and nothing is lost.
 """
 
@@ -20,6 +20,8 @@ _CLOSING = re.compile(r"(?:^| )#+$")
 _UNDERLINE = re.compile(r" {0,3}(={3,}|-{3,})[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _DELIMITER = re.compile(r":?-+:?$")
+_LIST = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_INDENTED = re.compile(r" {2,}\S|\t")
 _NOT_TITLE = re.compile(r"[ \t]*([-*+>|]|\d+[.)])[ \t]|    |\t")
 
 
@@ -29,6 +31,8 @@ class BlockKind(StrEnum):
     HEADING = "heading"
     FENCE = "fence"
     TABLE = "table"
+    LIST = "list"
+    """Items with what is indented under them, blank lines between them or not."""
     FRONT = "front"
     TEXT = "text"
     """A paragraph, with the blank lines after it."""
@@ -83,6 +87,8 @@ def _recognise(lines: list[str], index: int) -> tuple[BlockKind, int, int, str]:
         return BlockKind.FENCE, after, 0, ""
     if after := _table_end(lines, index):
         return BlockKind.TABLE, after, 0, ""
+    if _LIST.match(line):
+        return BlockKind.LIST, _list_end(lines, index), 0, ""
     return BlockKind.TEXT, _paragraph_end(lines, index), 0, ""
 
 
@@ -154,6 +160,50 @@ def _table_end(lines: list[str], index: int) -> int:
     while after < len(lines) and "|" in lines[after]:
         after += 1
     return after
+
+
+def _list_end(lines: list[str], index: int) -> int:
+    """Where the list that starts here ends: before what is neither an item nor under one."""
+    after = index + 1
+    while after < len(lines):
+        line = lines[after]
+        if not line.strip():
+            following = _written(lines, after)
+            if following == len(lines) or not _in_list(lines[following]):
+                return after
+            after = following
+        elif _INDENTED.match(line):
+            after = _inner_end(lines, after)
+        elif _number_signs(line) or _fence_opens(line) or _table_end(lines, after):
+            return after
+        else:
+            after += 1
+    return after
+
+
+def _inner_end(lines: list[str], index: int) -> int:
+    """After an indented line of a list; where it opens a fence, after the fence or the list."""
+    mark = _fence_opens(lines[index].lstrip())
+    after = index + 1
+    while mark and after < len(lines):
+        line = lines[after].strip()
+        if line and not _INDENTED.match(lines[after]):
+            return after
+        after += 1
+        if line.startswith(mark) and not line.strip(mark[0]):
+            return after
+    return after
+
+
+def _written(lines: list[str], index: int) -> int:
+    """The next line that is not blank; past the end when there is none."""
+    while index < len(lines) and not lines[index].strip():
+        index += 1
+    return index
+
+
+def _in_list(line: str) -> bool:
+    return bool(_INDENTED.match(line) or _LIST.match(line))
 
 
 def _paragraph_end(lines: list[str], index: int) -> int:

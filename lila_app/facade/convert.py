@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lila_app.documents import freshness
 from lila_app.storage import forget
 from lila_app.storage.calls import CallRow
 from lila_app.storage.documents import DocumentRow
@@ -80,7 +81,17 @@ def relation(row: RelationRow) -> RelationInfo:
 
 def document(row: DocumentRow) -> DocumentInfo:
     """A document."""
-    return DocumentInfo(row.id, row.path, row.title, row.kind, row.chunks, row.ingested_at)
+    return DocumentInfo(
+        row.id,
+        row.path,
+        row.title,
+        row.kind,
+        row.chunks,
+        row.ingested_at,
+        freshness.modified(row),
+        freshness.state(row),
+        row.problem,
+    )
 
 
 def forgotten(report: forget.ForgetReport) -> ForgetReport:

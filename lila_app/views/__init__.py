@@ -126,7 +126,11 @@ class RelationInfo:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """One ingested document."""
+    """One ingested document; `problem` says what of it could not be read.
+
+    `modified` is when the file was last written, as it was when read ("" where not known), `state`
+    whether it still is what was read: "current", "changed" or "gone" (cannot be looked at).
+    """
 
     id: str
     path: str
@@ -134,6 +138,9 @@ class DocumentInfo:
     kind: str
     chunks: int
     ingested_at: str
+    modified: str = ""
+    state: str = "current"
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

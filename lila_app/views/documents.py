@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lila_app.views import DocumentInfo, Passage
+
 
 @dataclass(frozen=True, slots=True)
 class Citations:
@@ -16,19 +18,7 @@ class Citations:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetail:
-    """A document with its passages in order.
+    """A document with its passages in order; of passages, `score` means nothing here."""
 
-    `modified` is when the file was last written, by its own time when it was read; `state` is
-    "current", "changed" (the file is no longer what was read) or "gone". Times are ISO 8601.
-    """
-
-    id: str
-    path: str
-    title: str
-    kind: str
-    ingested_at: str
-    modified: str
-    state: str
-    problem: str
-    passages: tuple[tuple[str, str, str], ...]
-    """(id, place, text) of each."""
+    info: DocumentInfo
+    passages: tuple[Passage, ...]

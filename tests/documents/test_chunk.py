@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lila_app.documents.chunk import CAP, TARGET, chunk
+from lila_app.documents.markdown import blocks
 from lila_app.documents.model import Chunk, Part
 from lila_app.embedding import load_counter
 
@@ -30,6 +31,8 @@ def in_order(needle: str, hay: str) -> bool:
     rest = iter(hay)
     return all(character in rest for character in needle)
 
+
+AFTER = "What comes after it has words enough to stand alone."
 
 TRIP = """# Trip
 
@@ -296,3 +299,35 @@ def test_the_real_sizes_hold_for_real_prose() -> None:
     chunks: tuple[Chunk, ...] = chunk(markdown(prose), _tokens)
     assert all(c.tokens <= TARGET for c in chunks)
     assert all(c.tokens > TARGET * 0.9 for c in chunks[:-1])
+
+
+def test_a_list_past_the_target_stays_whole_within_the_cap_with_what_announces_it() -> None:
+    items = "\n\n".join(f"- item {n}\n  with a line under it" for n in range(5))
+    chunks = chunk(markdown(f"# Trip\n\nBring:\n\n{items}\n\n{AFTER}"), words, target=20, cap=45)
+    assert chunks[0].text == f"Bring:\n\n{items}"
+    assert [c.text for c in chunks[1:]] == [AFTER]
+
+
+def test_a_list_past_the_cap_is_cut_between_items_with_what_is_under_them() -> None:
+    items = [f"- item {n}\n  - under it, in six words\n\n  and more" for n in range(12)]
+    chunks = chunk(markdown("\n".join(items) + "\n"), words, target=22, cap=30)
+    assert len(chunks) == 6
+    assert all(c.text.startswith("- item ") and c.text.count("- item") == 2 for c in chunks)
+    assert "\n".join(c.text for c in chunks) == "\n".join(items)
+
+
+def test_a_list_ends_before_what_is_not_in_it() -> None:
+    text = "1. one\n\n2. two\n\n   ```sh\n   # no heading\n\n   ls\n   ```\n\nProse.\n- x\n# Next\n- y\n"
+    kinds = [(b.kind.value, text[b.start : b.end]) for b in blocks(text)]
+    assert kinds == [
+        ("list", text[: text.index("Prose")]),
+        ("text", "Prose.\n- x\n"),
+        ("heading", "# Next\n"),
+        ("list", "- y\n"),
+    ]
+
+
+@pytest.mark.parametrize("line", ["  ```a\n", "- \n", "\n- a\n", "  - b\n", " \n", "- a\n  ~~~\n"])
+def test_what_looks_like_a_list_is_read_in_linear_time(line: str) -> None:
+    text = "- x\n" + line * 60_000
+    assert sum(b.end - b.start for b in blocks(text)) == len(text)
