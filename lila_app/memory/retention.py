@@ -14,7 +14,7 @@ def offered(row: MemoryRow, now: str, rules: Rules) -> int:
     """How much of its score a memory keeps at a time, in basis points; 0: it is not offered.
 
     Pinned memories and the profile pack keep all of it. Others fade by kind from when they were
-    last said, and end with the interval in which they hold.
+    said, and end with the interval in which they hold.
     """
     if row.pinned:
         return IN_FULL
@@ -29,10 +29,12 @@ def offered(row: MemoryRow, now: str, rules: Rules) -> int:
 
 def faded(days: int, rule: Fading | None) -> int:
     """What is left after so many whole days."""
-    if rule is None or days <= rule.full:
-        return IN_FULL if rule is None or rule.until else rule.least
+    if rule is None:
+        return IN_FULL
     if days >= rule.until:
         return rule.least
+    if days <= rule.full:
+        return IN_FULL
     passed, span = days - rule.full, rule.until - rule.full
     return IN_FULL - (IN_FULL - rule.least) * passed // span
 

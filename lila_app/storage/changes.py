@@ -167,7 +167,9 @@ def _relate(connection: Connection, step: Step, at: str, ends: str | None) -> No
         return
     if step.before == "closed":
         relations.reopen(connection, step.id, at=at)
-    relations.mark(connection, step.id, "conflict" if step.after == "conflict" else "current", at=at)
+    relations.mark(
+        connection, step.id, "conflict" if step.after == "conflict" else "current", at=at
+    )
 
 
 def midnight(day: str | None) -> str | None:

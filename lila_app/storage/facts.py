@@ -211,6 +211,19 @@ def keys_named(source: Source, key: str) -> list[str]:
         return [row[0] for row in rows]
 
 
+def told_in(source: Source, key: str) -> list[str]:
+    """The words in which facts about a subject were said, each once."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select t.user from facts f join turns t on t.id = f.source_turn "
+            "where f.subject_key = ?1 and t.user_erased = 0 union "
+            "select m.text from facts f join memories m on m.id = f.memory_id "
+            "where f.subject_key = ?1 and f.source_turn is null",
+            (key,),
+        )
+        return [row[0] for row in rows]
+
+
 def listed(
     source: Source,
     *,

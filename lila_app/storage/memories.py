@@ -48,6 +48,16 @@ class MemoryRow:
     closed_at: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """How long a memory holds and is offered; see `MemoryRow`."""
+
+    retention: str = "durable"
+    valid_from: str | None = None
+    valid_to: str | None = None
+    expires_at: str | None = None
+
+
 def add(
     source: Source,
     text: str,
@@ -57,17 +67,20 @@ def add(
     at: str,
     source_turn: str | None = None,
     external_ids: Sequence[str] = (),
+    holds: Holds | None = None,
     generation: int | None = None,
 ) -> MemoryRow:
     """Keep a memory; a worker passes the erasure `generation` it started from."""
+    holds = holds or Holds()
     at = instant(at)
     if not text.strip():
         raise UsageError("an empty memory cannot be kept", hint="say what LILA should remember")
     with writing(source) as connection:
         erasure.require(connection, generation)
         memory: int = connection.execute(
-            "insert into memories (text, kind, pinned, at, source_turn, digest, external_ids) "
-            "values (?, ?, ?, ?, ?, '', ?) returning id",
+            "insert into memories (text, kind, pinned, at, source_turn, digest, external_ids, "
+            "retention, valid_from, valid_to, expires_at) "
+            "values (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?) returning id",
             (
                 storable(text),
                 kind,
@@ -75,6 +88,7 @@ def add(
                 at,
                 optional_number(source_turn, "t"),
                 json.dumps(list(external_ids)),
+                *(holds.retention, holds.valid_from, holds.valid_to, holds.expires_at),
             ),
         ).fetchone()[0]
         event = events.append(
@@ -135,6 +149,37 @@ def list_pinned(source: Source) -> list[MemoryRow]:
         return [_memory(row) for row in rows]
 
 
+def as_of(source: Source, at: str) -> list[MemoryRow]:
+    """What LILA believed at an instant: kept by then, and not closed by then, by id."""
+    at = instant(at)
+    with reading(source) as connection:
+        rows = connection.execute(
+            f"select {_COLUMNS} from memories where at <= ?1 "
+            "and (closed_at is null or closed_at > ?1) order by id",
+            (at,),
+        )
+        return [_memory(row) for row in rows]
+
+
+def core_count(source: Source) -> int:
+    """How many memories the profile pack holds."""
+    with reading(source) as connection:
+        count: int = connection.execute(
+            "select count(*) from memories where kind = 'core' and superseded_by is null "
+            "and status <> 'closed'"
+        ).fetchone()[0]
+        return count
+
+
+def replaced_by(source: Source, id: str) -> list[str]:
+    """The memories this one took the place of, by id."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select id from memories where superseded_by = ? order by id", (number(id, "m"),)
+        )
+        return [f"m{row[0]}" for row in rows]
+
+
 def supersede(source: Source, old: str, new: str, *, at: str) -> MemoryRow:
     """Say that `new` took the place of `old`; the old one stays and is offered as superseded."""
     with writing(source) as connection:
@@ -151,8 +196,8 @@ def supersede(source: Source, old: str, new: str, *, at: str) -> MemoryRow:
             body={"by": new},
         )
         connection.execute(
-            "update memories set superseded_by = ? where id = ?",
-            (number(new, "m"), number(old, "m")),
+            "update memories set superseded_by = ?, status = 'closed', closed_at = ? where id = ?",
+            (number(new, "m"), instant(at), number(old, "m")),
         )
         return get(connection, old)
 

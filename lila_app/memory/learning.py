@@ -1,0 +1,290 @@
+"""From turns to facts: each turn is looked at once, in the background, after its reply.
+
+The person's own words make facts about the person, a named speaker's words facts about that
+speaker, LILA's own words none. What a reply really repeats of a memory is noted as a use of it.
+Nothing LILA itself had put before the model is evidence again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from lila_app.memory import by_model, revision
+from lila_app.memory.completer import Completer
+from lila_app.memory.extraction import Extractor
+from lila_app.memory.model import ME, Candidate, Extracted, ResolvedDate, Utterance
+from lila_app.memory.predicates import Predicates
+from lila_app.memory.promotion import Rules
+from lila_app.memory.retention import expires
+from lila_app.memory.revising import revise
+from lila_app.memory.taking import Heard, Taken, Taking
+from lila_app.storage import episodes, erasure, facts, memories, traces
+from lila_app.storage.connection import Store
+from lila_app.storage.driver import Connection
+from lila_app.storage.episodes import Episode
+from lila_app.storage.erasure import OvertakenError
+from lila_app.storage.memories import Holds, MemoryKind, MemoryRow
+from lila_app.storage.terms import quoted
+from lila_app.storage.turns import TurnRow
+from lila_app.storage.values import instant
+
+Progress = Callable[[int, int, str], None]
+
+BATCH = 16
+"""Turns looked through and stored at once: a second or so, which is how long stopping takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """How many turns were looked through, and how many facts are new."""
+
+    turns: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What learning works with. `known` are the names the graph knows (see `Extractor`)."""
+
+    store: Store
+    extractor: Extractor
+    predicates: Predicates
+    rules: Rules
+    zone: ZoneInfo
+    known: Callable[[], Mapping[str, str]]
+    completer: Completer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory as the person gives it."""
+
+    text: str
+    kind: MemoryKind
+    pinned: bool
+    at: str
+    external_ids: tuple[str, ...] = ()
+    source_turn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    turn: TurnRow
+    utterance: Utterance
+    extracted: Extracted
+    shown: Mapping[str, str]
+    by_model: frozenset[Candidate] = frozenset()
+
+
+class Learner:
+    """Looks through turns and memories; one at a time, whichever thread asks."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        *,
+        progress: Progress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Learnt:
+        """Look through every turn that waits; what is stored when it is cancelled stays.
+
+        Blocking, for a worker thread; safe in several processes at once.
+        """
+        stopped = cancelled or (lambda: False)
+        report = progress or _silent
+        turns = found = 0
+        with self._lock:
+            total = episodes.waiting_count(self._means.store)
+            while not stopped():
+                generation = erasure.generation(self._means.store)
+                batch = episodes.waiting(self._means.store, BATCH)
+                if not batch:
+                    break
+                report(turns, max(total, turns), "learning")
+                try:
+                    read = self._read(batch, stopped)
+                    found += self._store(read, generation)
+                except OvertakenError:
+                    continue  # something was forgotten meanwhile: read again what is left
+                turns += len(read)
+            report(turns, max(total, turns), "learning")
+        return Learnt(turns, found)
+
+    def keep(self, kept: Kept) -> MemoryRow:
+        """Keep a memory as it is given, with the facts it states and what they replace."""
+        means = self._means
+        at = datetime.fromisoformat(kept.at).astimezone(means.zone)
+        extracted = means.extractor.extract(Utterance(kept.text, ME, at), means.known())
+        stated = [
+            replace(one, explicit=True)
+            for one in extracted.candidates
+            if one.predicate != "note" and one.cue != "ended"
+        ]
+        ended = [replace(one, explicit=True) for one in extracted.candidates if one.cue == "ended"]
+        with means.store.write() as connection:
+            row = memories.add(
+                connection,
+                kept.text,
+                kind=kept.kind,
+                pinned=kept.pinned,
+                at=kept.at,
+                source_turn=kept.source_turn,
+                external_ids=kept.external_ids,
+                holds=self._holds(stated),
+            )
+            heard = Heard(at, "", kept.text, kept.source_turn, row.id)
+            taking = Taking(connection, means.rules, means.zone)
+            taken = [taking.take(one, heard) for one in (*stated, *ended)]
+            self._revise(connection, heard, extracted, taken)
+            return memories.get(connection, row.id)
+
+    def _holds(self, stated: Sequence[Candidate]) -> Holds:
+        """A plan that has a date is over after it; anything else the person gives stays."""
+        if len(stated) != 1 or stated[0].kind != "plan":
+            return Holds()
+        last = stated[0].valid_to or stated[0].valid_from
+        over = expires("plan", last, self._means.rules)
+        return Holds() if over is None else Holds(retention="plan", expires_at=over)
+
+    # --- reading, outside any transaction --------------------------------------------------------
+
+    def _read(self, batch: Sequence[TurnRow], stopped: Callable[[], bool]) -> list[_Read]:
+        known = self._means.known()
+        read: list[_Read] = []
+        for turn in batch:
+            if stopped() and read:
+                break
+            read.append(self._read_turn(turn, known))
+        return self._with_model(read)
+
+    def _read_turn(self, turn: TurnRow, known: Mapping[str, str]) -> _Read:
+        means = self._means
+        items = episodes.shown(means.store, turn.id)
+        shown = episodes.texts_of(means.store, items)
+        utterance = Utterance(
+            "" if turn.erased else turn.user,
+            turn.speaker or ME,
+            datetime.fromisoformat(turn.at).astimezone(means.zone),
+            tuple(shown[id] for id in sorted(shown)),
+        )
+        nothing = Extracted((), (), ())
+        said = utterance.text.strip()
+        extracted = means.extractor.extract(utterance, known) if said else nothing
+        return _Read(turn, utterance, extracted, shown)
+
+    def _with_model(self, read: list[_Read]) -> list[_Read]:
+        means = self._means
+        if means.completer is None:
+            return read
+        told = [by_model.Told(one.turn.id, one.utterance) for one in read]
+        found = by_model.candidates(means.completer, told, means.predicates)
+        merged: list[_Read] = []
+        for one in read:
+            both = by_model.merged(one.extracted, found.get(one.turn.id, ()))
+            slots = {(had.subject, had.predicate, had.value) for had in one.extracted.candidates}
+            added = frozenset(
+                new
+                for new in both.candidates
+                if (new.subject, new.predicate, new.value) not in slots
+            )
+            merged.append(replace(one, extracted=both, by_model=added))
+        return merged
+
+    # --- storing, in one transaction -------------------------------------------------------------
+
+    def _store(self, read: Sequence[_Read], generation: int) -> int:
+        with self._means.store.write() as connection:
+            erasure.require(connection, generation)
+            before = _newest(connection)
+            for one in read:
+                if episodes.learned(connection, one.turn.id):
+                    self._take(connection, one)
+            return _newest(connection) - before
+
+    def _take(self, connection: Connection, read: _Read) -> None:
+        means, turn = self._means, read.turn
+        episodes.add(connection, [_episode(turn.id, date) for date in read.extracted.dates])
+        heard = Heard(read.utterance.at, turn.speaker, read.utterance.text, turn.id)
+        taking = Taking(connection, means.rules, means.zone)
+        taken: list[Taken] = []
+        for one in read.extracted.candidates:
+            model = one in read.by_model and means.completer is not None
+            name = means.completer.name if model and means.completer is not None else "rules"
+            taken.append(taking.take(one, replace(heard, extractor=name)))
+        self._revise(connection, heard, read.extracted, taken)
+        self._note_uses(connection, taking, read)
+
+    def _revise(
+        self, connection: Connection, heard: Heard, extracted: Extracted, taken: Sequence[Taken]
+    ) -> None:
+        """What says that something changed and closed nothing is held against earlier words."""
+        if any(one.closed or one.conflicts for one in taken):
+            return
+        doubted = [(one.start, one.end) for one in extracted.refused]
+        for sentence in revision.changing(heard.words, self._means.rules.revision):
+            if not any(start < sentence.end and sentence.start < end for start, end in doubted):
+                revise(connection, heard, sentence, self._means.rules.revision)
+
+    def _note_uses(self, connection: Connection, taking: Taking, read: _Read) -> None:
+        """What the reply repeats of what it had in view, and the person had not just said."""
+        turn = read.turn
+        if not turn.reply or turn.erased:
+            return
+        # A reply repeats few things; what is telling is looked for only where a word is shared.
+        said = set(traces.words(turn.reply))
+        at = instant(turn.at)
+        for id, text in read.shown.items():
+            if id[0] == "m" and self._tells(connection, text, turn, said):
+                if facts.used(connection, id, turn.id, at=at):
+                    for fact in facts.of_memories(connection, [id]):
+                        taking.promote(fact.id, read.utterance.at)
+            elif id[0] == "t":
+                for fact in facts.of_turns(connection, [id]):
+                    if fact.stage == "candidate" and self._tells(connection, fact.text, turn, said):
+                        facts.sight(connection, fact.id, turn.id, at=at, how="use")
+                        taking.promote(fact.id, read.utterance.at)
+
+    def _tells(self, connection: Connection, text: str, turn: TurnRow, said: set[str]) -> bool:
+        if said.isdisjoint(traces.words(text)):
+            return False
+        common = _common(connection)
+        return traces.of(text, [turn.user], common).any_in(turn.reply or "")
+
+
+def _common(connection: Connection) -> Callable[[str], bool]:
+    """Whether a word is in so many turns that repeating it shows nothing."""
+    turns: int = connection.execute("select count(*) from turns").fetchone()[0]
+    limit = max(COMMON_TURNS, turns // 100)
+
+    def common(word: str) -> bool:
+        found: int = connection.execute(
+            "select count(*) from (select 1 from turns_fts where turns_fts match ? limit ?)",
+            (quoted(word), limit + 1),
+        ).fetchone()[0]
+        return found > limit
+
+    return common
+
+
+COMMON_TURNS = 20
+"""A word in more turns than this, and in more than 1 % of them, shows nothing by itself."""
+
+
+def _episode(turn: str, date: ResolvedDate) -> Episode:
+    return Episode(turn, date.start, date.end, date.first.isoformat(), date.last.isoformat())
+
+
+def _newest(connection: Connection) -> int:
+    row = connection.execute("select seq from sqlite_sequence where name = 'facts'").fetchone()
+    return row[0] if row else 0
+
+
+def _silent(_done: int, _total: int, _label: str) -> None:
+    """For callers that do not watch."""

@@ -1,0 +1,81 @@
+"""Who a fact is about, and what makes two subjects or two values the same.
+
+Two people may share a name. What tells them apart is how they are introduced: once "my brother Sam"
+is known, "my colleague Sam" is another, with a key and a name of his own, "Sam (colleague)". A bare
+"Sam" may then be either, and decides nothing about any of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lila_app.memory.model import ME, Candidate
+from lila_app.storage import facts, traces
+from lila_app.storage.connection import Source
+from lila_app.storage.relations import key
+
+_ARTICLES = frozenset(("a", "an", "the", "my", "our", "his", "her", "their", "some"))
+_POSSESSIVE = r"(?:my|our|his|her|their)\s+((?:[a-z][\w-]*\s+){1,2})"
+_FROM = r"\s*,?\s+from\s+(?:the\s+|my\s+)?([A-Za-z][\w-]*(?:\s[A-Z][\w-]*)?)"
+_PASSING = frozenset(("dear", "poor", "old", "little", "good", "best", "own", "other", "new"))
+"""Words before a name that tell nobody apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`name` is how it is shown, `key` its own key, `keys` all those it may be the same as.
+
+    `sure` says that it is known which of those of the name is meant.
+    """
+
+    name: str
+    key: str
+    keys: tuple[str, ...]
+    sure: bool = True
+
+
+def of(source: Source, candidate: Candidate, words: str) -> Subject:
+    """Who a candidate is about, by the words it stands in and those of that name who are known."""
+    name = " ".join(candidate.subject.split())
+    if name == ME:
+        return Subject(ME, ME, (ME,))
+    bare = key(name)
+    apart = [one for one in facts.keys_named(source, bare) if one != bare]
+    told = "" if " " in name else epithet(name, words)
+    if not told:
+        return Subject(name, bare, (bare, *apart), sure=not apart)
+    own = f"{bare} ({told})"
+    if own in apart or _another(source, bare, name, told):
+        return Subject(f"{name} ({told})", own, (own,))
+    return Subject(name, bare, (bare,))
+
+
+def _another(source: Source, bare: str, name: str, told: str) -> bool:
+    """Whether the one known by the bare name was introduced as somebody else."""
+    known = {epithet(name, words) for words in facts.told_in(source, bare)} - {""}
+    return bool(known) and told not in known
+
+
+def value_key(value: str) -> str:
+    """What makes two values the same: case, spacing, articles and signs do not count."""
+    words = traces.words(value)
+    kept = [word for word in words if word not in _ARTICLES] or words
+    return " ".join(kept) or key(value)
+
+
+def epithet(name: str, words: str) -> str:
+    """How somebody is told from others of the name, in the words they are named in; else ""."""
+    escaped = re.escape(name)
+    before = re.search(rf"\b{_POSSESSIVE}{escaped}\b", words, re.IGNORECASE)
+    if before is not None:
+        return _plain(before[1].split())
+    after = re.search(rf"\b{escaped}{_FROM}\b", words)
+    if after is not None:
+        return _plain(["from", *after[1].split()])
+    return ""
+
+
+def _plain(words: Sequence[str]) -> str:
+    return " ".join(key(word) for word in words if key(word) not in _PASSING)

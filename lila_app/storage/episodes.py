@@ -1,0 +1,127 @@
+"""Episodes: which turns were looked through for facts, and the days their words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lila_app.storage import relations
+from lila_app.storage.connection import Source, reading
+from lila_app.storage.driver import Connection
+from lila_app.storage.turns import COLUMNS, TurnRow, as_turn
+from lila_app.storage.values import number
+
+# What was said to LILA itself comes before what was imported, which may be a million messages. A
+# turn that is being answered waits for its reply.
+_WAITING = (
+    "from turns where learned = 0 and (reply is not null or source <> '' "
+    "or id < (select max(id) from turns))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Words of a turn that name a time, by offsets, and the days they mean, both included."""
+
+    turn_id: str
+    start: int
+    end: int
+    day_from: str
+    day_to: str
+
+
+def waiting(source: Source, limit: int) -> list[TurnRow]:
+    """Turns that were not looked through yet, in the order they should be."""
+    with reading(source) as connection:
+        for live in ("source = ''", "source <> ''"):
+            rows = connection.execute(
+                f"select {COLUMNS} {_WAITING} and {live} order by id limit ?", (limit,)
+            ).fetchall()
+            if rows:
+                return [as_turn(row) for row in rows]
+    return []
+
+
+def waiting_count(source: Source) -> int:
+    """How many turns were not looked through yet."""
+    with reading(source) as connection:
+        count: int = connection.execute(f"select count(*) {_WAITING}").fetchone()[0]
+        return count
+
+
+def learned(connection: Connection, turn: str) -> bool:
+    """Note that a turn was looked through; whether it was not before."""
+    done = connection.execute(
+        "update turns set learned = 1 where id = ? and learned = 0", (number(turn, "t"),)
+    )
+    return done.rowcount > 0
+
+
+def add(connection: Connection, episodes: Iterable[Episode]) -> None:
+    """Keep what the times in a turn mean."""
+    connection.executemany(
+        "insert or replace into episodes values (?, 'user', ?, ?, ?, ?)",
+        [
+            (number(one.turn_id, "t"), one.start, one.end, one.day_from, one.day_to)
+            for one in episodes
+        ],
+    )
+
+
+def of_turns(source: Source, turns: Sequence[str]) -> list[Episode]:
+    """What the times in these turns mean, by turn and place."""
+    wanted = [number(turn, "t") for turn in turns]
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select turn_id, start, end, day_from, day_to from episodes "
+            f"where turn_id in ({', '.join('?' * len(wanted))}) order by turn_id, start",
+            wanted,
+        )
+        return [Episode(f"t{row[0]}", *row[1:]) for row in rows]
+
+
+def shown(source: Source, turn: str) -> list[str]:
+    """Ids of the items a model had in view when it answered a turn."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select distinct i.item_id from record_items i join records r on r.id = i.record_id "
+            "where r.turn_id = ? and i.included = 1 order by 1",
+            (number(turn, "t"),),
+        )
+        return [row[0] for row in rows]
+
+
+def texts_of(source: Source, items: Sequence[str]) -> dict[str, str]:
+    """The texts of memories, past turns (words and reply), relations and passages, by id."""
+    with reading(source) as connection:
+        found: dict[str, str] = {}
+        for letter, query in _TEXTS.items():
+            wanted = [id for id in items if id[:1] == letter and id[1:].isdecimal()]
+            marks = ", ".join("?" * len(wanted))
+            for row, text in connection.execute(
+                query.format(marks=marks), [int(id[1:]) for id in wanted]
+            ):
+                found[f"{letter}{row}"] = text
+        for id in items:
+            if id[:1] == "d" and "." in id:
+                document, _, place = id[1:].partition(".")
+                row = connection.execute(
+                    "select text from chunks where document_id = ? and number = ?",
+                    (document, place),
+                ).fetchone()
+                if row is not None:
+                    found[id] = row[0]
+            elif id[:1] == "r" and id[1:].isdecimal():
+                row = connection.execute(
+                    "select 1 from relations where id = ?", (int(id[1:]),)
+                ).fetchone()
+                if row is not None:
+                    found[id] = relations.sentence(relations.get(connection, id))
+        return found
+
+
+_TEXTS = {
+    "m": "select id, text from memories where id in ({marks})",
+    "t": "select id, user || char(10) || coalesce(reply, '') from turns where id in ({marks}) "
+    "and user_erased = 0 and reply_erased = 0",
+}
