@@ -20,6 +20,7 @@ from lila_app.facade.costs import Costs
 from lila_app.facade.documents import Documents
 from lila_app.facade.goals import Goals
 from lila_app.facade.graph import Graph
+from lila_app.facade.importing import Importing
 from lila_app.facade.memory import Memory
 from lila_app.facade.models import Models
 from lila_app.facade.policies import Policies
@@ -52,6 +53,7 @@ class Lila:
         self.memory = Memory(resources)
         self.graph = Graph(resources)
         self.documents = Documents(resources)
+        self.imports = Importing(resources)
         self.contexts = Contexts(resources)
         self.models = Models(resources)
         self.policy = Policies(resources)

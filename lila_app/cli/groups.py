@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn, cast
@@ -23,7 +24,8 @@ class Entry(NamedTuple):
 class RootGroup(click.Group):
     """A group whose commands live in modules that load on use.
 
-    The module `lila_app.cli.<module>` defines the command under the command's own name.
+    The module `lila_app.cli.<module>` defines the command under the command's own name, or under
+    the module's where that name is a word of Python (`import`).
     """
 
     def __init__(self, *args: Any, entries: dict[str, Entry], **kwargs: Any) -> None:
@@ -42,7 +44,8 @@ class RootGroup(click.Group):
         if entry is None:
             return None
         module = importlib.import_module(f"lila_app.cli.{entry.module}")
-        return cast("click.Command", getattr(module, cmd_name))
+        name = entry.module if keyword.iskeyword(cmd_name) else cmd_name
+        return cast("click.Command", getattr(module, name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the declaration."""

@@ -12,6 +12,7 @@ ENTRIES = {
     "ask": Entry("ask", "Ask one thing; the answer goes to stdout."),
     "brief": Entry("brief", "Have the day's briefing composed."),
     "ingest": Entry("ingest", "Let LILA read files and folders."),
+    "import": Entry("import_", "Bring in conversations from ChatGPT, Claude, Markdown, JSONL."),
     "sessions": Entry("sessions", "List, show, search, fork and delete conversations."),
     "goal": Entry("goal", "Set, list and finish goals LILA keeps in view."),
     "memory": Entry("memory", "Add, list, search and forget memories."),

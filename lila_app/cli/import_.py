@@ -1,0 +1,201 @@
+"""`lila import`: conversations from elsewhere in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import click
+from click_default_group import DefaultGroup
+
+from lila_app.cli import options
+from lila_app.cli.opening import home, opened, profile, zone
+from lila_app.cli.output import answer, document, local, note, one_line, table
+from lila_app.cli.progress import progress
+from lila_app.errors import Cancelled, UsageError
+
+if TYPE_CHECKING:
+    from lila_app.assistant import Lila
+    from lila_app.views.importing import ImportReport, RestoreReport, SkipInfo
+
+SHOWN = 20
+"""Skipped records that are printed; `--report` names them all."""
+
+FORMATS = ("chatgpt", "claude", "markdown", "jsonl")
+
+
+@click.group("import", cls=DefaultGroup, default="files", invoke_without_command=False)
+def import_() -> None:
+    """Bring in conversations from ChatGPT, Claude, Markdown or JSONL: `lila import PATH...`.
+
+    PATH is a data export (the zip, its folder or conversations.json), a folder or file of Markdown
+    or JSONL, or what `lila db export` wrote. Importing again adds what is new and nothing twice.
+    `lila import files --help` lists the options.
+    """
+
+
+@import_.command()
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+)
+@click.option("--format", "kind", type=click.Choice(FORMATS), help="Found out by looking else.")
+@click.option("--dry-run", is_flag=True, help="Count what would be imported; write nothing.")
+@click.option("--no-learn", is_flag=True, help="Keep it for searching; learn no facts from it.")
+@click.option("--source", default="", metavar="NAME", help="Whose ids they are (JSONL, Markdown).")
+@click.option("--zone", "assumed", metavar="ZONE", help="Zone of JSONL times that have none.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Name every record that is left out in FILE, as JSONL.",
+)  # fmt: skip
+@options.as_json
+def files(
+    paths: tuple[Path, ...],
+    kind: str | None,
+    dry_run: bool,
+    no_learn: bool,
+    source: str,
+    assumed: str | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Import files, zips and folders. `lila import PATH...` is short for this."""
+    from functools import partial
+
+    read_in = None if assumed is None else _zone(assumed)
+    done: list[ImportReport | RestoreReport] = []
+    with _named(report) as named:
+        chosen = {"kind": kind, "source": source, "zone": read_in, "named": named}
+        if dry_run:
+            from lila_app.facade.importing import rehearse
+
+            with progress("counting", size=True) as bar:
+                work = partial(rehearse, home(), profile(), progress=bar, **chosen)
+                done = [work(path) for path in paths]
+        else:
+            with opened() as lila, progress("importing", size=True) as bar:
+                done = [
+                    _one(lila, path, partial(lila.imports.run, learn=not no_learn, **chosen), bar)
+                    for path in paths
+                ]
+    if as_json:
+        document(dry_run=dry_run, imports=done)
+        return
+    for one in done:
+        _say(one, dry_run)
+
+
+def _one(
+    lila: Lila,
+    path: Path,
+    run: Callable[..., ImportReport],
+    bar: Callable[[int, int, str], None],
+) -> ImportReport | RestoreReport:
+    from lila_app.facade.importing import is_export
+
+    try:
+        if is_export(path):
+            return lila.imports.restore(path, progress=bar)
+        return run(path, progress=bar)
+    except KeyboardInterrupt as stop:
+        raise Cancelled(
+            "stopped", hint="what was imported by now stays; run it again to go on from there"
+        ) from stop
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(
+            f"{name!r} is no time zone", hint="write it as in Europe/Berlin"
+        ) from None
+
+
+@contextmanager
+def _named(report: Path | None) -> Generator[Callable[[SkipInfo], None] | None]:
+    """What is called for each record left out: it goes to the report."""
+    if report is None:
+        yield None
+        return
+    import os
+
+    # Conversations are named in it: nobody else's business.
+    opener: Callable[[str, int], int] = lambda path, flags: os.open(path, flags, 0o600)  # noqa: E731
+    with open(report, "w", encoding="utf-8", opener=opener) as file:  # noqa: PTH123
+
+        def write(skip: SkipInfo) -> None:
+            file.write(json.dumps(asdict(skip), ensure_ascii=False) + "\n")
+
+        yield write
+
+
+def _say(done: ImportReport | RestoreReport, dry: bool) -> None:
+    from lila_app.views.importing import RestoreReport
+
+    if isinstance(done, RestoreReport):
+        total = sum(count for _, count in done.rows)
+        answer(f"{done.path}: an export of LILA's own, put back: {total:,} rows")
+        return
+    for skip in done.named[:SHOWN]:
+        where = f"{skip.where} ({skip.conversation})" if skip.conversation else skip.where
+        note(f"left out: {where}: {skip.reason}")
+    if len(done.named) > SHOWN:
+        note("and more; `--report FILE` names every one")
+    for reason, count in done.reasons:
+        note(f"{count:,} × {reason}")
+    answer(_sentence(done, dry))
+
+
+def _sentence(done: ImportReport, dry: bool) -> str:
+    would = "would be " if dry else ""
+    sessions = "" if dry else f" in {done.sessions:,} new sessions"
+    rate = f", {done.messages / done.seconds:,.0f} a second" if done.seconds > 1 else ""
+    went_on = f" (went on after record {done.resumed_at:,})" if done.resumed_at else ""
+    return (
+        f"{done.path}: {done.kind}, {done.messages:,} messages {would}imported{sessions}, "
+        f"{done.known:,} were here, {done.skipped:,} left out{rate}{went_on}"
+    )
+
+
+@import_.command()
+@options.as_json
+def status(as_json: bool) -> None:
+    """List what was imported, and how far vectors and learning are."""
+    with opened() as lila:
+        found = lila.imports.status()
+    if as_json:
+        document(imports=found.imports, vectors=found.vectors, unlearned=found.unlearned)
+        return
+    here = zone()
+    rows = [
+        (one.id, one.kind, one.state, one.messages, one.sessions, one.skipped,
+         local(one.last_at, here), one_line(one.path))
+        for one in found.imports
+    ]  # fmt: skip
+    if rows:
+        columns = ("id", "format", "state", "messages", "sessions", "left out", "last", "path")
+        table(columns, rows)
+    else:
+        note("nothing was imported yet; `lila import PATH` does it")
+    answer(f"vectors: {found.vectors.done:,} of {found.vectors.total:,} turns")
+    answer(f"to learn from: {found.unlearned:,} turns")
+
+
+@import_.command()
+@options.as_json
+def vectors(as_json: bool) -> None:
+    """Compute the vectors that are missing now, rather than while you chat."""
+    with opened() as lila, progress("embedding") as bar:
+        try:
+            made = lila.db.catch_up(bar)
+        except KeyboardInterrupt as stop:
+            raise Cancelled("stopped", hint="run it again for the rest") from stop
+    if as_json:
+        document(made=made)
+    else:
+        answer(f"{made:,} vectors")
