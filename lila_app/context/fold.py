@@ -1,30 +1,35 @@
 """The extractive fold: what a cut takes out of the window, kept as the sentences that carry most.
 
-No model is asked. Sentences are scored by what a later turn is likely to need (names, numbers,
-promises), the best are kept within a ceiling, and they stay in the order they were said.
+No model is asked. Sentences are chosen by what a later turn is likely to need (names, numbers, open
+promises, words that carry something), within a ceiling, and stay in the order they were said. The
+same weighing makes the shorter forms of an item, from whole sentences and without a query.
+
+Measured (2026-11-30) on what tests/context holds: of 77 sentences that answer in 40 passages, 94 %
+are kept in half of the tokens and 44 % in a quarter, where seldom more than one has room (cut off
+at the end: 17 and 0 %; counting names, numbers and promises alone: 69 and 31 %); of the names,
+numbers and promises of three conversations 73 to 90 % in half of the tokens, 88 to 97 % in the
+summary's 300 (before lines were weighed beside each other: 64 to 80 and 80 to 93 %).
 """
 
 from __future__ import annotations
 
-import re
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lila_app.context.anchors import Bearing, bearing, sentences
 from lila_app.context.items import Counter
 
-_UNSPACED_END = re.compile("(?<=[。！？])")
-_NUMBER = re.compile(r"\d")
-_NAME = re.compile(r"(?<!^)(?<![.!?]\s)\b[^\W\d_a-z][^\W\d_]+")
-_WORD = re.compile(r"\w+")
-_PROMISES = frozenset(
-    (
-        *("will", "shall", "must", "should", "need", "want", "plan", "decide", "decided", "agree"),
-        *("agreed", "promise", "promised", "remember", "remind", "prefer", "always", "never"),
-        *("because", "deadline", "due"),
-    )
-)
 _SAID, _ANSWERED = "- They said: ", "- LILA: "
 _LONGEST = 240
+"""Characters of a line of a summary; a sentence that is longer is cut there. Items keep theirs."""
+
+SHORT = 5
+"""Tokens added to the size of a line when its worth is set against it; chosen with the measure
+above; between 0 and 10 it makes no difference beyond one anchor."""
+
+_REPLIES = 4
+"""Sentences of a reply that are looked at: what LILA settles or takes on stands early in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +43,68 @@ class Exchange:
 def fold(previous: str, exchanges: Sequence[Exchange], ceiling: int, count: Counter) -> str:
     """A summary of at most `ceiling` tokens of the summary so far and the exchanges that follow it.
 
-    Incremental: lines of `previous` compete with the new ones under the same score. Empty when
-    nothing fits.
+    Incremental: lines of `previous` compete with the new ones under the same weighing. What one
+    line holds already weighs nothing in the next. Empty when nothing fits.
     """
     lines: list[str] = []
     for line in previous.split("\n"):
-        lines += [line] if len(line) <= len(_SAID) + _LONGEST else _sentences(line)
+        lines += [line] if len(line) <= len(_SAID) + _LONGEST else _spoken(line)
     for exchange in exchanges:
-        lines += [_SAID + s for s in _sentences(exchange.user)]
-        lines += [_ANSWERED + s for s in _sentences(exchange.reply)[:2]]
+        lines += [_SAID + s for s in _spoken(exchange.user)]
+        lines += [_ANSWERED + s for s in _spoken(exchange.reply)[:_REPLIES]]
     unique = list(dict.fromkeys(line for line in lines if line.strip()))
-    # Later lines win ties: what was said last before the cut is what the next turn leans on.
-    ranked = sorted(range(len(unique)), key=lambda i: (-_weight(unique[i]), -i))
     sizes = [count(line + "\n") for line in unique]
+    ranked = _covering([_borne(line) for line in unique], sizes, ceiling)
     return _fitting(unique, sizes, ranked, ceiling, lambda kept: count(kept + "\n"), "\n")
+
+
+def _covering(bearings: Sequence[_Borne], sizes: Sequence[int], ceiling: int) -> list[int]:
+    """Places of lines in the order they are taken: what adds most for its tokens first.
+
+    Later lines win ties: what was said last before the cut is what the next turn leans on. What a
+    line adds only shrinks as others are taken, so its place in the queue is looked at again only
+    when it comes first.
+    """
+    taken: list[int] = []
+    covered: set[object] = set()
+    left = ceiling
+    queue = [
+        (-_worth(one, covered, size), -place)
+        for place, (one, size) in enumerate(zip(bearings, sizes, strict=True))
+    ]
+    heapq.heapify(queue)
+    while queue:
+        _, place = heapq.heappop(queue)
+        if sizes[-place] > left:
+            continue
+        now = -_worth(bearings[-place], covered, sizes[-place])
+        if queue and (now, place) > queue[0]:
+            heapq.heappush(queue, (now, place))
+            continue
+        taken.append(-place)
+        left -= sizes[-place]
+        covered |= bearings[-place].bearing.things
+    return taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Borne:
+    """A line of a summary with what it bears; `said` is what the person said, not LILA."""
+
+    bearing: Bearing
+    said: bool
+
+
+def _borne(line: str) -> _Borne:
+    said = line.startswith(_SAID)
+    return _Borne(bearing(line[len(_SAID) :] if said else line.removeprefix(_ANSWERED)), said)
+
+
+def _worth(one: _Borne, covered: set[object], size: int) -> int:
+    # What the person said is evidence; what LILA said is often a restatement of it.
+    weight = one.bearing.weight(covered) + (2 if one.said else 0)
+    # For its tokens; the constant keeps scraps of three words from winning by being short.
+    return 1_000 * weight // (size + SHORT)
 
 
 def condense(text: str, ceiling: int, count: Counter) -> str:
@@ -81,8 +134,8 @@ class Sentences:
         A sentence is taken to have its share of them by its bytes: to count each would take as
         long as everything else that is done for an item, and what is kept is counted in any case.
         """
-        lines = _sentences(text)
-        weights = [_weight(line) for line in lines]
+        lines = [line for line in sentences(text) if len(line) > 2]
+        weights = [bearing(line).weight() for line in lines]
         lengths = [len(line.encode("utf-8", "surrogatepass")) for line in lines]
         total = max(1, len(text.encode("utf-8", "surrogatepass")))
         return cls(
@@ -104,50 +157,35 @@ def _fitting(
     measure: Counter,
     joint: str,
 ) -> str:
-    """The lines that fit, taken in the order `ranked`, joined in their own order."""
+    """The lines that fit, taken in the order `ranked`, joined in their own order.
+
+    Sizes are estimates and tokens are not additive, so the whole is counted again. Where it is too
+    much the line taken last goes for good, and one behind it may take its place.
+    """
+    if ceiling <= 0:
+        return ""
+    waiting = list(ranked)
     kept: list[int] = []
     left = ceiling
-    for index in ranked:
-        if sizes[index] <= left:
-            kept.append(index)
-            left -= sizes[index]
-    # Tokens are not additive, so the whole is counted again; the weakest line goes first.
-    while kept and ceiling > 0:
+    while True:
+        passed: list[int] = []
+        for index in waiting:
+            if sizes[index] <= left:
+                kept.append(index)
+                left -= sizes[index]
+            else:
+                passed.append(index)
+        if not kept:
+            return ""
         text = joint.join(lines[i] for i in sorted(kept))
-        if measure(text) <= ceiling:
+        if (over := measure(text) - ceiling) <= 0:
             return text
-        kept.pop()
-    return ""
+        gone = kept.pop()
+        left += max(0, sizes[gone] - over)
+        waiting = [index for index in passed if sizes[index] < sizes[gone]]
 
 
-def _sentences(text: str) -> list[str]:
-    """Sentences end at a line end, or at a mark that white space follows (or in CJK, anything)."""
-    found: list[str] = []
-    for line in text.split("\n"):
-        # Word by word: three times as fast as one regular expression with a lookbehind.
-        start, words = 0, line.split()
-        for place, word in enumerate(words, 1):
-            if word[-1] in ".!?":
-                found.append(" ".join(words[start:place]))
-                start = place
-        found.append(" ".join(words[start:]))
-    if not text.isascii():
-        found = [part.strip() for s in found for part in _UNSPACED_END.split(s)]
-    return [s if len(s) <= _LONGEST else s[: _LONGEST - 1] + "…" for s in found if len(s) > 2]
-
-
-def _weight(line: str) -> int:
-    said = line.startswith(_SAID)
-    body = line[len(_SAID) :] if said else line.removeprefix(_ANSWERED)
-    weight = 3 * min(_names(body), 3) + 2 * min(len(_NUMBER.findall(body)), 3)
-    weight += 3 * min(len(_PROMISES.intersection(_WORD.findall(body.lower()))), 2)
-    # What the person said is evidence; what LILA said is often a restatement of it.
-    weight += 2 if said else 0
-    return weight - (4 if body.endswith("?") else 0)
-
-
-def _names(body: str) -> int:
-    # Most sentences have no capital after the first letter, and looking for one is the cheap part.
-    if body.isascii() and body[1:].lower() == body[1:]:
-        return 0
-    return len(_NAME.findall(body))
+def _spoken(text: str) -> list[str]:
+    """Sentences as lines of a summary."""
+    found = [s for s in sentences(text) if len(s) > 2]
+    return [s if len(s) <= _LONGEST else s[: _LONGEST - 1] + "…" for s in found]
