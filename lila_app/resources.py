@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from lila_app import policies
 from lila_app.context.items import Counter
+from lila_app.context import Source
 from lila_app.context.policy import Policy
 from lila_app.costs.accounts import StoreLedger
 from lila_app.costs.budget import Budget
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
     from lila_app.gateway.port import Provider
     from lila_app.graph.mirror import Mirror
     from lila_app.layers.conversation import ConversationLayer
+    from lila_app.layers.passages import Scoring
     from lila_app.layers.port import Layer
+    from lila_app.memory.extraction import Extractor
+    from lila_app.memory.learning import Learner
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +56,9 @@ _LARGEST: tuple[vectors.Table, ...] = ("chunks", "turns", "memories")
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
 GRACE_SECONDS = 1.5
-"""How long closing waits for vectors of what was just said."""
+"""How long closing waits for vectors of what was just said, and for facts in it."""
+PAUSE_SECONDS = 2.0
+"""How long a process lives before it loads a parser in the background."""
 
 
 class Resources:
@@ -97,6 +103,7 @@ class Resources:
         self._closing = threading.Event()
         self._patience = math.inf
         self._learning = False
+        self._looking = threading.Lock()
         self._ready = False
 
     def _own(self, provider: str) -> bool:
@@ -181,7 +188,7 @@ class Resources:
             self.conversation,
             MemoryLayer(self.store, finder, self.count),
             GraphLayer(self.mirror, self.count),
-            RagLayer(self.store, finder, self.count),
+            RagLayer(self.store, finder, self.count, self.passage_scoring),
         )
 
     @cached_property
@@ -204,6 +211,31 @@ class Resources:
         from lila_app.memory import predicates
 
         return tuple(predicates.load(policies.sources(self.home, "predicates")).named)
+
+    @property
+    def learner(self) -> Learner:
+        """Looks through what was said, by the tables as they are on disk now."""
+        from lila_app.memory import learning, predicates, promotion
+
+        said = tuple(policies.sources(self.home, "predicates"))
+        return learning.Learner(
+            learning.Means(
+                self.store,
+                _extractor(said),
+                predicates.load(said),
+                promotion.load(tuple(policies.sources(self.home, "promotion"))),
+                self.settings.zone,
+                lambda: self.mirror.current().known(),
+                self.completer,
+            ),
+            self._looking,
+        )
+
+    def passage_scoring(self) -> Scoring:
+        """How passages are ranked, as declared on disk now."""
+        from lila_app.layers import passages
+
+        return passages.parse(policies.sources(self.home, passages.TABLE))
 
     def embed_query(self, text: str) -> Callable[[], NDArray[np.float32]]:
         """Start embedding a query; the result is waited for where it is needed."""
@@ -244,6 +276,8 @@ class Resources:
                 return
             self._learning = True
         self.later(self.catch_up)
+        if self.settings.memory.learn:
+            self.later(self._look_through)
 
     def catch_up(self) -> None:
         """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
@@ -256,6 +290,21 @@ class Resources:
         with self._lock:
             self._learning = False
         embed_pending(self.store, self.embedder, cancelled=self._hurried)
+
+    def _look_through(self) -> None:
+        """Look for facts in what was said and not looked through yet.
+
+        A command that is over in a moment does not load a parser (3 s) for it: what it leaves is
+        looked through by the next one that lives longer, while a model still answers.
+        """
+        from lila_app.storage import episodes
+
+        if not episodes.waiting_count(self.store):
+            return
+        if not _parses() and self._closing.wait(PAUSE_SECONDS):
+            return
+        if self.learner.run(cancelled=self._hurried).facts:
+            self.learn()  # what was promoted has no vector yet
 
     def _hurried(self) -> bool:
         return time.monotonic() > self._patience
@@ -301,6 +350,20 @@ class Resources:
         for provider in self.roster.providers():
             asyncio.run(provider.close())
         self.store.close()
+
+
+@lru_cache(maxsize=1)
+def _extractor(said: Sequence[Source]) -> Extractor:
+    """One parser a process, 50 MB and 3 s to load; it keeps nothing of what it reads."""
+    from lila_app.memory.extraction import Extractor
+    from lila_app.memory.predicates import load
+
+    return Extractor(load(said))
+
+
+def _parses() -> bool:
+    """Whether a parser was asked for before in this process."""
+    return _extractor.cache_info().currsize > 0
 
 
 def _logged(work: Callable[[], object]) -> None:

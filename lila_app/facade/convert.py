@@ -69,7 +69,20 @@ def note(row: NoteRow) -> NoteInfo:
 
 def memory(row: MemoryRow) -> MemoryInfo:
     """A memory."""
-    return MemoryInfo(row.id, row.text, row.kind, row.pinned, row.at, row.superseded_by)
+    return MemoryInfo(
+        row.id,
+        row.text,
+        row.kind,
+        row.pinned,
+        row.at,
+        row.superseded_by,
+        row.status,
+        row.retention,
+        row.valid_from,
+        row.valid_to,
+        row.expires_at,
+        row.closed_at,
+    )
 
 
 def relation(row: RelationRow) -> RelationInfo:

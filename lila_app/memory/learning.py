@@ -83,9 +83,9 @@ class _Read:
 class Learner:
     """Looks through turns and memories; one at a time, whichever thread asks."""
 
-    def __init__(self, means: Means) -> None:
+    def __init__(self, means: Means, lock: threading.Lock | None = None) -> None:
         self._means = means
-        self._lock = threading.Lock()
+        self._lock = lock or threading.Lock()
 
     def run(
         self,

@@ -93,7 +93,10 @@ class NoteInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """One memory; `kind` is "fact" or "core"."""
+    """One memory; `kind` is "fact" or "core", `status` current, closed or conflict.
+
+    `valid_from` to `valid_to` is when it holds, `closed_at` when LILA stopped believing it.
+    """
 
     id: str
     text: str
@@ -101,6 +104,12 @@ class MemoryInfo:
     pinned: bool
     at: str
     superseded_by: str | None
+    status: str = "current"
+    retention: str = "durable"
+    valid_from: str | None = None
+    valid_to: str | None = None
+    expires_at: str | None = None
+    closed_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
