@@ -27,6 +27,7 @@ from lila_app.resources import Resources
 from lila_app.sending import as_request
 from lila_app.storage import cuts, erasure, records, sessions, turns
 from lila_app.storage.turns import TurnRow
+from lila_app.summarising import settle
 from lila_app.tool_loop import Handler, Setting, Toolbox, ToolLoop, Where
 
 TIGHTER = 3, 4
@@ -362,22 +363,9 @@ class _OpenTurn:
     def _settle(self) -> None:
         """After the reply: the cut that is due with its summary, and vectors for what was said."""
         resources = self._resources
-        generation = erasure.generation(resources.store)
-        policy = resources.policy
-        row = policy.use_case(self._said.use_case)
-        if row is not None and row.layer("conversation").ratio:
-            cut = resources.conversation.due_cut(
-                self._turn.session_id, policy, row, self._chosen_limit
-            )
-            if cut is not None:
-                cuts.cut(
-                    resources.store,
-                    self._turn.session_id,
-                    upto_sequence=cut.upto_sequence,
-                    summary=cut.summary,
-                    reason="window",
-                    at=moments.stored(self._said.now),
-                    generation=generation,
-                )
+        row = resources.policy.use_case(self._said.use_case)
+        if row is not None:
+            at = moments.stored(self._said.now)
+            settle(resources, self._turn.session_id, row, self._chosen_limit, at)
         resources.learn()
         resources.later(lambda: records.cool(resources.store))

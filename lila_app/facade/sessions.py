@@ -11,7 +11,8 @@ from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
-from lila_app.storage import calls, cuts, sessions, state, turns
+from lila_app.storage import calls, sessions, state, turns
+from lila_app.summarising import cut_now
 from lila_app.views import ForgetReport, NoteInfo, SessionDetail, SessionInfo, TurnHit, TurnInfo
 
 
@@ -115,21 +116,17 @@ class Sessions:
         return convert.turn(turns.heard(self._store, record_id, text, at=self._at(None)))
 
     def summarise(self, session: str) -> str:
-        """Cut the window now if it outgrew its share, and return the summary in force."""
+        """Cut the window now if it outgrew its share, and return the summary in force.
+
+        By a capable model where one may be asked, which takes its time.
+        """
         resources = self._resources
         policy = resources.policy
         row = composing.use_case(policy, sessions.get(self._store, session).use_case)
         limit = token_limit(policy, row, resources.roster.limits(None))
-        cut = resources.conversation.due_cut(session, policy, row, limit)
-        if cut is not None:
-            cuts.cut(
-                self._store,
-                session,
-                upto_sequence=cut.upto_sequence,
-                summary=cut.summary,
-                reason="window",
-                at=self._at(None),
-            )
+        at = self._at(None)
+        # In a thread: whoever calls this may be inside an event loop.
+        resources.pool.submit(cut_now, resources, session, row, limit, at).result()
         summary = resources.conversation.summary(session)
         return summary.text if summary else ""
 
