@@ -61,6 +61,25 @@ class Absent:
         """Nothing is held."""
 
 
+Guarding = Callable[[Provider, bool], Provider]
+"""Puts a provider behind what it may be told; True for one on the person's own machine."""
+
+
+def on_this_machine(name: str, about: About) -> bool:
+    """Whether what a model is told stays here.
+
+    A remote provider's name is taken at its word wherever it is reached: what listens on loopback
+    may be a proxy. And Ollama runs models called `…cloud` on its makers' machines.
+    """
+    vendor, _, model = name.partition("/")
+    return about.local and vendor not in REMOTES and not model.endswith("cloud")
+
+
+def _as_it_is(provider: Provider, local: bool) -> Provider:
+    del local
+    return provider
+
+
 class Roster:
     """The providers of one home, made when first asked for and kept, so that caches stay warm."""
 
@@ -73,10 +92,12 @@ class Roster:
         keys: Mapping[str, str] | None = None,
         ledger: Ledger | None = None,
         rates: Callable[[str], Rates | None] = lambda _: None,
+        guarded: Guarding = _as_it_is,
     ) -> None:
         self.keys = Keys(home, settings.providers, given=keys)
         self._ledger = ledger
         self._rates = rates
+        self._guarded = guarded
         self._home = home
         self._settings = settings
         self._given = tuple(given)
@@ -168,8 +189,9 @@ class Roster:
         with self._lock:
             if chosen not in self._providers:
                 routes = self._routes(chosen)
-                self._providers[chosen] = resolve(chosen, routes, self._home.models_dir)
-                self._abouts[chosen] = about(chosen, routes)
+                made = resolve(chosen, routes, self._home.models_dir)
+                known = self._abouts[chosen] = about(chosen, routes)
+                self._providers[chosen] = self._guarded(made, on_this_machine(chosen, known))
             return self._providers[chosen]
 
     def about(self, name: str) -> About:

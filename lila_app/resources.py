@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from lila_app import policies
+from lila_app import moments, policies
 from lila_app.context.items import Counter
 from lila_app.context import Source
 from lila_app.context.policy import Policy
@@ -28,6 +28,8 @@ from lila_app.gateway.remote import REMOTES
 from lila_app.models import Roster
 from lila_app.moments import Clock
 from lila_app.paths import Home, shipped
+from lila_app.privacy.key import VaultKey
+from lila_app.privacy.sinks import Privacy
 from lila_app.settings import Settings
 from lila_app.storage import vectors
 from lila_app.storage.connection import Store
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from lila_app.layers.port import Layer
     from lila_app.memory.extraction import Extractor
     from lila_app.memory.learning import Learner
+    from lila_app.memory.promotion import Rules
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +85,12 @@ class Resources:
         self.clock = clock
         self._given_embedder = embedder
         self.prices = Prices(self._own, lambda name: policies.caching(home).long_write(name))
+        self.privacy = Privacy(
+            store,
+            VaultKey(home),
+            lambda: policies.sources(home, "privacy"),
+            lambda: moments.stored(clock()),
+        )
         self.ledger = StoreLedger(
             store, self.prices, lambda name: policies.caching(home).contract(name)
         )
@@ -92,6 +101,7 @@ class Resources:
             keys=keys,
             ledger=self.ledger,
             rates=lambda name: self.prices.rates(name, clock()),
+            guarded=lambda provider, local: self.privacy.guarded(provider, local=local),
         )
         self.budget = Budget(store, lambda: self.roster.settings, self._own, clock)
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="lila")
@@ -213,9 +223,16 @@ class Resources:
         return tuple(predicates.load(policies.sources(self.home, "predicates")).named)
 
     @property
+    def promotion(self) -> Rules:
+        """What earns a memory its place and how long it is offered, as declared on disk now."""
+        from lila_app.memory import promotion
+
+        return promotion.load(tuple(policies.sources(self.home, "promotion")))
+
+    @property
     def learner(self) -> Learner:
         """Looks through what was said, by the tables as they are on disk now."""
-        from lila_app.memory import learning, predicates, promotion
+        from lila_app.memory import learning, predicates
 
         said = tuple(policies.sources(self.home, "predicates"))
         return learning.Learner(
@@ -223,7 +240,7 @@ class Resources:
                 self.store,
                 _extractor(said),
                 predicates.load(said),
-                promotion.load(tuple(policies.sources(self.home, "promotion"))),
+                self.promotion,
                 self.settings.zone,
                 lambda: self.mirror.current().known(),
                 self.completer,

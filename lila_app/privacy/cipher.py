@@ -18,8 +18,10 @@ class Cipher:
     """Seals (HMAC-SHA-256) and hides (AES-256-GCM) the values of one vault."""
 
     def __init__(self, key: bytes, random: Callable[[int], bytes] = os.urandom) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         self._seals = hmac.digest(key, b"lila vault: seals", hashlib.sha256)
-        self._values = hmac.digest(key, b"lila vault: values", hashlib.sha256)
+        self._gcm = AESGCM(hmac.digest(key, b"lila vault: values", hashlib.sha256))
         self._random = random
 
     def seal(self, kind: Kind, value: str) -> bytes:
@@ -29,21 +31,16 @@ class Cipher:
 
     def hide(self, placeholder: str, value: str) -> bytes:
         """A value, to be read again only with the key and beside its own placeholder."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
         nonce = self._random(_NONCE)
         told = value.encode("utf-8", "surrogatepass")
-        return nonce + AESGCM(self._values).encrypt(nonce, told, placeholder.encode())
+        return nonce + self._gcm.encrypt(nonce, told, placeholder.encode())
 
     def read(self, placeholder: str, hidden: bytes) -> str | None:
         """The value; None where it was hidden with another key."""
         from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
-            told = AESGCM(self._values).decrypt(
-                hidden[:_NONCE], hidden[_NONCE:], placeholder.encode()
-            )
+            told = self._gcm.decrypt(hidden[:_NONCE], hidden[_NONCE:], placeholder.encode())
         except InvalidTag:
             return None
         return told.decode("utf-8", "surrogatepass")

@@ -32,16 +32,16 @@ _SURELY_STREET = (
 """Those that make a street of a name without a house's number."""
 
 _NATIVE = (
-    r"(?:[^\W\d_][\w'’.\-]*(?:stra(?:ss|ß)e|str\.|gasse|v[äa]gen|ulica|weg|platz|allee|damm|ufer|straat|laan|gracht"
+    r"(?:[^\W\d_][\w'’.\-]{0,30}(?:stra(?:ss|ß)e|str\.|gasse|v[äa]gen|ulica|weg|platz|allee|damm|ufer|straat|laan|gracht"
     r"|plein|kade|gade|vej|gata|gatan|gate|vegen|veien|katu|tie|utca|utcája|útja|tér)"
     r"|(?:rue|avenue|boulevard|place|chemin|allée|quai|via|viale|piazza|corso|calle|avenida|avda\.?|plaza"
     r"|paseo|rua|travessa|praça|largo|ulica|ul\.|ulice|bulevardi|odos|οδός|λεωφόρος)\s+[^\W\d_]"
-    r"[\w'’.\-]*)"
+    r"[\w'’.\-]{0,40})"
 )
 """Streets of other languages: with the ending, or after the word, they have there."""
 
-_WORD = r"[^\W\d_][\w'’.\-]*"
-_NAME = r"(?-i:[^\W\d_a-zà-ÿ][\w'’.\-]*)"
+_WORD = r"[^\W\d_][\w'’.\-]{0,40}"
+_NAME = r"(?-i:[^\W\d_a-zà-ÿ][\w'’.\-]{0,40})"
 """A word that begins with no small letter."""
 _HOUSE = r"(?:\d{2,6}\s)?\d{1,6}[A-Za-z]?(?:[\-/]\d{1,4}[A-Za-z]?)?"
 _UNIT = (
@@ -55,8 +55,8 @@ _POSTCODE = (
 )
 
 _SEGMENT = (
-    r"[ \t]*[,\n][\s,]{0,4}(?![^\W\d_]+:)(?-i:[^\W\d_a-zà-ÿ][\w'’.\-()]*"
-    r"(?:[ \-]\(?[^\W\d_a-zà-ÿ][\w'’.\-)]*){0,4}|nan\b)"
+    r"[ \t]*[,\n][\s,]{0,4}(?![^\W\d_]+:)(?-i:[^\W\d_a-zà-ÿ][\w'’.\-()]{0,40}"
+    r"(?:[ \-]\(?[^\W\d_a-zà-ÿ][\w'’.\-)]{0,40}){0,4}|nan\b)"
 )
 _TAIL = (
     rf"(?:(?:[\s,]{{1,4}}{_UNIT})+(?:\s{_NAME}){{0,4}})?(?:{_SEGMENT}){{0,4}}"
@@ -69,7 +69,7 @@ def _form(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-_PROPER = r"[^\W\d_a-zà-ÿ][\w'’\-]+"
+_PROPER = r"[^\W\d_a-zà-ÿ][\w'’\-]{1,40}"
 """A word of two letters or more that begins with a capital."""
 _FULL = rf"{_PROPER}(?:\s[^\W\d_a-z]\.?(?!\w))?(?:[ \-]{_PROPER}){{0,2}}"
 """A name of a person as people write it: up to three words, perhaps an initial."""
@@ -136,8 +136,8 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "person",  # in small letters, as people type: only where nothing but a name can follow
         re.compile(
-            r"(?i:\bmy name is|\bmy name's|\bname:)\s+(?P<it>(?!not |the |on |in |a )[^\W\d_][\w'’\-]+"
-            r"(?:\s(?!but\b|and\b|from\b|i\b|who\b|not\b|so\b)[^\W\d_][\w'’\-]+)?)(?!\w)"
+            r"(?i:\bmy name is|\bmy name's|\bname:)\s+(?P<it>(?!not |the |on |in |a )[^\W\d_][\w'’\-]{1,40}"
+            r"(?:\s(?!but\b|and\b|from\b|i\b|who\b|not\b|so\b)[^\W\d_][\w'’\-]{1,40})?)(?!\w)"
         ),
     ),
     ("person", re.compile(rf"(?<!\w){_PROPER}\s[A-Z]\.?\s{_PROPER}(?:-{_PROPER})?")),
@@ -208,7 +208,7 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 
 
-_FOREIGN = re.compile(r"(?<!\w)[^\W\d_a-zà-ÿ][\w'’\-]*(?:[ \-][^\W\d_a-zà-ÿ][\w'’\-]*)*")
+_FOREIGN = re.compile(r"(?<!\w)[^\W\d_a-zà-ÿ][\w'’\-]{0,40}(?:[ \-][^\W\d_a-zà-ÿ][\w'’\-]{0,40})*")
 _TOKEN = re.compile(r"[^\W\d_]+")
 _MOSTLY = 3
 """One word in so many may hold letters English has not, for a text to be English all the same."""
@@ -268,5 +268,5 @@ def block(text: str, found: Sequence[Span]) -> Iterator[Span]:
 
 
 _SHORT = re.compile(
-    r"[\s,>?*|\-]*(?P<it>(?:[^\W_][\w'’.\-]*(?:[ ,&()]+[^\W_][\w'’.\-]*\)?){0,4})?)[\s,.]*"
+    r"[\s,>?*|\-]*(?P<it>(?:[^\W_][\w'’.\-]{0,40}(?:[ ,&()]+[^\W_][\w'’.\-]{0,40}\)?){0,4})?)[\s,.]*"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -62,29 +63,35 @@ def resolved(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The spans that stay, in order: the longest first, of equals the leftmost.
 
     What is left of a shorter one beside a longer one stays with its own kind, so that nothing that
-    was found is shown because something else was found over a part of it.
+    was found is shown because something else was found over a part of it. Of two over the same
+    characters the first given stays, but for what is always replaced.
     """
-    kept: list[Span] = []
-    order = {kind: place for place, kind in enumerate((*ALWAYS_FIRST, *KINDS))}
-    waiting = sorted(spans, key=lambda one: (one.start - one.end, one.start, order[one.kind]))
-    for span in waiting:
-        kept += [piece for piece in _beside(span, kept) if piece.end > piece.start]
-    return tuple(sorted(kept, key=lambda one: one.start))
+    starts: list[int] = []
+    kept: dict[int, Span] = {}
+    for span in sorted(spans, key=_precedence):
+        for piece in _beside(span, starts, kept):
+            insort(starts, piece.start)
+            kept[piece.start] = piece
+    return tuple(kept[start] for start in starts)
 
 
-ALWAYS_FIRST: tuple[Kind, ...] = ("lookalike", "denied")
+def _precedence(span: Span) -> tuple[bool, int, int, bool]:
+    """Something in the form of a placeholder is atomic: nothing longer takes it in."""
+    late = span.kind not in ALWAYS
+    return span.kind != "lookalike", span.start - span.end, span.start, late
 
 
-def _beside(span: Span, kept: list[Span]) -> list[Span]:
-    """What kept spans leave of one."""
-    pieces = [span]
-    for other in kept:
-        left: list[Span] = []
-        for piece in pieces:
-            if other.end <= piece.start or piece.end <= other.start:
-                left.append(piece)
-                continue
-            left.append(Span(piece.start, min(piece.end, other.start), piece.kind))
-            left.append(Span(max(piece.start, other.end), piece.end, piece.kind))
-        pieces = [piece for piece in left if piece.end > piece.start]
+def _beside(span: Span, starts: list[int], kept: dict[int, Span]) -> list[Span]:
+    """What kept spans, which do not overlap, leave of one."""
+    pieces: list[Span] = []
+    start = span.start
+    place = bisect_right(starts, start) - 1
+    if place >= 0:
+        start = max(start, kept[starts[place]].end)
+    for other in starts[place + 1 : bisect_left(starts, span.end)]:
+        if start < other:
+            pieces.append(Span(start, other, span.kind))
+        start = max(start, kept[other].end)
+    if start < span.end:
+        pieces.append(Span(start, span.end, span.kind))
     return pieces

@@ -146,7 +146,7 @@ def _exchange(fresh: Path, into: Path, kept: Path) -> None:
 
 def _renumber(source: Connection, before: dict[str, int]) -> None:
     """Whoever holds something in memory by these numbers must see that all has changed."""
-    for name in ("erasures", "relations"):
+    for name in ("erasures", "relations", "vault"):
         source.execute(
             "update counters set value = max(value, ?) + 1 where name = ?",
             (before.get(name, 0), name),

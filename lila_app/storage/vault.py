@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lila_app.storage.connection import Source, reading
+from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
 from lila_app.storage.values import instant
 
@@ -78,6 +78,14 @@ def size(source: Source) -> int:
         return int(connection.execute("select count(*) from vault").fetchone()[0])
 
 
+def numbered(source: Source) -> int:
+    """The last number that was given."""
+    with reading(source) as connection:
+        return int(
+            connection.execute("select value from counters where name = 'vault'").fetchone()[0]
+        )
+
+
 def next_number(connection: Connection) -> int:
     """A number no value had before."""
     value: int = connection.execute(
@@ -118,6 +126,19 @@ def sweep(connection: Connection) -> tuple[str, ...]:
     return tuple(gone)
 
 
+def mark(source: Source) -> None:
+    """Say for good that texts of this store may hold placeholders that stand for something."""
+    with writing(source) as connection:
+        connection.execute("insert or ignore into counters (name, value) values ('redacted', 1)")
+
+
+def marked(source: Source) -> bool:
+    """Whether that was said."""
+    with reading(source) as connection:
+        found = connection.execute("select 1 from counters where name = 'redacted'").fetchone()
+        return found is not None
+
+
 def places(connection: Connection) -> dict[str, dict[str, int]]:
     """How often placeholders of each label stand in the texts of each table."""
     counts: dict[str, dict[str, int]] = {}
@@ -154,6 +175,9 @@ def _of_table(connection: Connection, table: str) -> Iterator[str]:
         if table == "record_batches" and name == "body":
             for (body,) in connection.execute(f"select {name} from {table}"):
                 yield lzma.decompress(body).decode()
+        elif table == "payloads" and name == "body":
+            for (body,) in connection.execute("select body from payloads"):
+                yield body if isinstance(body, str) else bytes(body).decode(errors="replace")
         elif kind.upper() == "TEXT":
             rows = connection.execute(f"select {name} from {table} where instr({name}, '[') > 0")
             for (text,) in rows:
