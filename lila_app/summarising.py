@@ -72,9 +72,9 @@ def _cutting(resources: Resources, cut: Cut, before: str, row: UseCase, limit: i
 
 
 def _known(resources: Resources) -> frozenset[str]:
-    """Words of the names that are known, where the graph is loaded or small enough to load."""
+    """Words of the names of entities, where they are needed."""
     if not resources.completer.name:
         return frozenset()
-    names = resources.mirror.current().names
+    names = resources.mirror.current().entities.values()
     # A word of four letters and more: "the" stands in many a name.
-    return frozenset(word for name in names for word in name.split() if len(word) > 3)
+    return frozenset(word for name in names for word in name.lower().split() if len(word) > 3)

@@ -20,7 +20,7 @@ _UNSPACED_END = re.compile("(?<=[。！？])")
 _COMMON = """
 a about above actually after again all almost along already also although always am an and
 another any anyway apart are aren around as ask at back be because been before behind being
-below besides best better between both bring but by call can cannot check come could day did do
+below besides best better between both but by can cannot check come could day did do
 does doing done down during each either else even every everything exactly except fair far few
 fine first for from get give glad go going good got great had hard has have having he hello help
 her here hers hey hi him his hm hmm how however i if in instead into is it its just keep last
@@ -33,19 +33,20 @@ thank thanks that the their them then there these they thing think this those th
 till time to today together tomorrow tonight too try two under understood until up us use very
 wait want was we welcome well were what when where whether which while who whose why will wish
 with without wonderful would write yeah yes yesterday yet you your yours
+three four five six seven eight nine ten eleven twelve
 """
 COMMON = frozenset(_COMMON.split())
 """Words that often open a sentence, and so are no names for being capitals; they carry little."""
 
 _COMMITTING = """
-will shall must should promise promised promises agree agreed agrees decide decided decides
-remind deadline due won'll i'll we'll he'll she'll they'll you'll let's swear owe owes booked
+must promise promised promises agree agreed agrees decide decided decides
+remind deadline due i'll we'll let's swear owe owes booked
 """
 _COMMITTED = frozenset(_COMMITTING.split())
 _COMMITTED_PAIRS = frozenset(
     tuple(pair.split())
     for pair in (
-        "have to", "has to", "need to", "needs to", "going to", "plan to", "plans to", "want to",
+        "i will", "we will", "i shall", "we shall", "will do", "have to", "has to", "need to", "needs to", "going to", "plan to", "plans to", "want to",
         "wants to", "remember to", "don't forget", "make sure", "by monday", "by tuesday",
         "by wednesday", "by thursday", "by friday", "by saturday", "by sunday", "by tomorrow",
         "by tonight", "let us", "next step", "to do",
