@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from lila_app import moments, policies
-from lila_app.context.items import Counter
 from lila_app.context import Source
+from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.costs.accounts import StoreLedger
 from lila_app.costs.budget import Budget
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lila_app.embedding.port import Embedder
     from lila_app.gateway.port import Provider
     from lila_app.graph.mirror import Mirror
+    from lila_app.graph.rules import Rules as GraphRules
     from lila_app.layers.conversation import ConversationLayer
     from lila_app.layers.passages import Scoring
     from lila_app.layers.port import Layer
@@ -197,7 +198,7 @@ class Resources:
             SessionLayer(self.store, self.count),
             self.conversation,
             MemoryLayer(self.store, finder, self.count),
-            GraphLayer(self.mirror, self.count),
+            GraphLayer(self.mirror, self.count, self._graph_rules),
             RagLayer(self.store, finder, self.count, self.passage_scoring),
         )
 
@@ -216,6 +217,14 @@ class Resources:
                 self.run_until_closing,
             )
         )
+
+    def _graph_rules(self) -> GraphRules:
+        from lila_app.graph import rules
+        from lila_app.memory import predicates
+
+        named = predicates.load(policies.sources(self.home, "predicates")).named
+        inverses = {one.name: one.inverse for one in named.values() if one.inverse}
+        return rules.load(policies.sources(self.home, "graph"), inverses)
 
     def _predicates(self) -> tuple[str, ...]:
         from lila_app.memory import predicates

@@ -1,9 +1,11 @@
-"""`lila.memory`: what LILA keeps about the person, added by hand, found, forgotten."""
+"""`lila.memory`: what LILA keeps about the person, how it came, what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from lila_app import moments
 from lila_app.composing import usable
@@ -11,15 +13,26 @@ from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
-from lila_app.storage import forget, memories
+from lila_app.storage import changes, episodes, forget, memories
 from lila_app.storage.memories import MemoryKind
-from lila_app.views import ForgetReport, MemoryHit, MemoryInfo
+from lila_app.views import ForgetReport, MemoryHit, MemoryInfo, Progress
+from lila_app.views.memory import (
+    CandidateInfo,
+    ChangeInfo,
+    ConflictInfo,
+    LearnInfo,
+    WhyInfo,
+)
+
+if TYPE_CHECKING:
+    from lila_app.memory.taking import Taking
+    from lila_app.storage.driver import Connection
 
 KINDS = ("fact", "core")
 
 
 class Memory:
-    """Memories of one profile."""
+    """Memories of one profile. Ids are m12 for memories and f12 for facts."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -37,17 +50,25 @@ class Memory:
     ) -> MemoryInfo:
         """Keep a memory: a "fact" is recalled when it fits, a "core" one opens every prompt.
 
+        What it states takes the place of what it contradicts (`undo` takes that back).
         `source_turn` is where it was said; forgetting the memory then takes it from there too.
         """
-        row = memories.add(
-            self._store,
-            " ".join(usable(text).split()),
-            kind=_kind(kind),
-            pinned=pinned,
-            at=self._at(now),
-            external_ids=external_ids,
-            source_turn=source_turn,
-        )
+        from lila_app.memory.learning import Kept
+
+        words = " ".join(usable(text).split())
+        kept = Kept(words, _kind(kind), pinned, self._at(now), tuple(external_ids), source_turn)
+        if self._resources.settings.memory.learn:
+            row = self._resources.learner.keep(kept)
+        else:
+            row = memories.add(
+                self._store,
+                kept.text,
+                kind=kept.kind,
+                pinned=pinned,
+                at=kept.at,
+                external_ids=external_ids,
+                source_turn=source_turn,
+            )
         self._resources.learn()
         return convert.memory(row)
 
@@ -55,36 +76,189 @@ class Memory:
         """One memory. Raises NotFoundError."""
         return convert.memory(memories.get(self._store, id))
 
-    def list(self, kind: str | None = None, limit: int | None = None) -> tuple[MemoryInfo, ...]:
-        """Memories by id, the newest `limit` of them."""
+    def list(
+        self,
+        kind: str | None = None,
+        limit: int | None = None,
+        as_of: date | datetime | str | None = None,
+    ) -> tuple[MemoryInfo, ...]:
+        """Memories by id, the newest `limit` of them; with `as_of` what LILA believed then.
+
+        A day stands for its end, where the person lives.
+        """
         chosen = _kind(kind) if kind is not None else None
-        rows = memories.list_memories(self._store, kind=chosen, limit=limit)
+        if as_of is None:
+            rows = memories.list_memories(self._store, kind=chosen, limit=limit)
+        else:
+            rows = memories.as_of(self._store, self._moment(as_of))
+            rows = [row for row in rows if chosen is None or row.kind == chosen]
+            rows = rows[-limit:] if limit is not None else rows
         return tuple(convert.memory(row) for row in rows)
 
     def search(
-        self, query: str, limit: int = 10, now: datetime | str | None = None
+        self,
+        query: str,
+        limit: int = 10,
+        now: datetime | str | None = None,
+        as_of: date | datetime | str | None = None,
     ) -> tuple[MemoryHit, ...]:
-        """Memories that answer a query, best first, scored as the memory layer scores them."""
+        """Memories that answer a query, best first, scored as the memory layer scores them.
+
+        With `as_of` only those that LILA believed then.
+        """
         from lila_app.layers.score import recency, score
         from lila_app.layers.search import Finder
 
         resources = self._resources
         finder = Finder(self._store, resources.embedder.model_id)
-        found = finder.find("memories", plain_question(resources, usable(query)), k=limit)
+        most = limit if as_of is None else max(limit, MOST_LOOKED_AT)
+        found = finder.find("memories", plain_question(resources, usable(query)), k=most)
         relevant = {hit.id: hit.relevance for hit in found}
+        believed = None
+        if as_of is not None:
+            believed = {row.id for row in memories.as_of(self._store, self._moment(as_of))}
         hits = [
             MemoryHit(convert.memory(row), score(relevant[row.id], recency(row.at, self._at(now))))
             for row in memories.by_ids(self._store, relevant)
+            if believed is None or row.id in believed
         ]
         hits = [hit for hit in hits if hit.score > 0]
-        return tuple(sorted(hits, key=lambda hit: (-hit.score, int(hit.memory.id[1:]))))
+        best = sorted(hits, key=lambda hit: (-hit.score, int(hit.memory.id[1:])))
+        return tuple(best[:limit])
+
+    def why(self, id: str) -> WhyInfo:
+        """Where a memory or fact is from, what was done to it, what it helped and replaced."""
+        from lila_app.facade import explaining
+
+        with self._store.read() as connection:
+            return explaining.why(connection, id)
+
+    def conflicts(self) -> tuple[ConflictInfo, ...]:
+        """What contradicts each other and was not decided; both sides are offered, with dates."""
+        from lila_app.facade import explaining
+
+        with self._store.read() as connection:
+            return explaining.all_conflicts(connection)
+
+    def candidates(self, limit: int | None = None) -> tuple[CandidateInfo, ...]:
+        """Facts that have not earned a place as a memory yet, and what they lack."""
+        from lila_app.facade import explaining
+
+        with self._store.read() as connection:
+            taking = self._taking(connection)
+            return explaining.waiting(connection, taking, taking.rules, limit)
+
+    def confirm(self, id: str, now: datetime | str | None = None) -> tuple[str, ...]:
+        """Say that a memory or fact is right; what contradicts it is closed, and named by id."""
+        from lila_app.facade import believing
+
+        at = self._here(now)
+        with self._changing() as connection:
+            return tuple(believing.settle(self._taking(connection), connection, id, at))
+
+    def edit(self, id: str, text: str, now: datetime | str | None = None) -> MemoryInfo:
+        """Put other words in a memory's place; the old ones are kept as superseded."""
+        from lila_app.facade import believing
+
+        words = " ".join(usable(text).split())
+        row = believing.edit(self._resources, id, words, self._here(now))
+        self._resources.learn()
+        return convert.memory(row)
+
+    def pin(self, id: str, pinned: bool = True, now: datetime | str | None = None) -> MemoryInfo:
+        """Never let a memory be crowded out, or no longer."""
+        from lila_app.facade import believing
+
+        with self._changing() as connection:
+            return convert.memory(believing.pin(connection, id, pinned, self._at(now)))
+
+    def promote(self, id: str, core: bool = False, now: datetime | str | None = None) -> MemoryInfo:
+        """Make a memory of a fact that waits; with `core` a part of every conversation to come."""
+        from lila_app.facade import believing
+
+        at = self._here(now)
+        with self._changing() as connection:
+            memory = believing.promote(self._taking(connection), connection, id, core, at)
+            return convert.memory(memories.get(connection, memory))
+
+    def demote(self, id: str, now: datetime | str | None = None) -> MemoryInfo:
+        """Take a core memory out of every conversation; stop offering any other."""
+        from lila_app.facade import believing
+
+        with self._changing() as connection:
+            return convert.memory(believing.demote(connection, id, self._at(now)))
+
+    def undo(self, id: str | None = None, now: datetime | str | None = None) -> ChangeInfo:
+        """Take back the last change, or the last one of a memory or fact."""
+        from lila_app.facade import believing, explaining
+
+        with self._changing() as connection:
+            change = believing.undo(connection, id, self._at(now))
+        return explaining.change_info(change)
+
+    def history(self, limit: int = 20) -> tuple[ChangeInfo, ...]:
+        """What was done lately to any memory or fact, the newest last."""
+        from lila_app.facade import explaining
+
+        with self._store.read() as connection:
+            found = changes.recent(connection)
+            undone = {one.undoes for one in found}
+            return tuple(
+                explaining.change_info(one, one.sequence in undone) for one in found[-limit:]
+            )
+
+    def learn(
+        self, progress: Progress | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> LearnInfo:
+        """Look through what was said and not looked through yet, now. Blocking."""
+        done = self._resources.learner.run(progress=progress, cancelled=cancelled)
+        self._resources.learn()
+        return LearnInfo(done.turns, done.facts, episodes.waiting_count(self._store))
 
     def forget(self, id: str) -> ForgetReport:
-        """Erase a memory and every trace of it, in files and in what was made from it."""
-        return convert.forgotten(forget.forget_memory(self._store, id, at=self._at(None)))
+        """Erase a memory or fact and every trace of it, in files and in what was made from it."""
+        at = self._at(None)
+        if id[:1] == "f":
+            return convert.forgotten(forget.forget_fact(self._store, id, at=at))
+        return convert.forgotten(forget.forget_memory(self._store, id, at=at))
+
+    @contextmanager
+    def _changing(self) -> Generator[Connection]:
+        with self._store.write() as connection:
+            yield connection
+        self._resources.learn()
+
+    def _taking(self, connection: Connection) -> Taking:
+        from lila_app.memory.taking import Taking
+
+        return Taking(connection, self._resources.promotion, self._resources.settings.zone)
 
     def _at(self, now: datetime | str | None) -> str:
         return moments.stored(moments.resolve(now, self._resources.clock))
+
+    def _here(self, now: datetime | str | None) -> datetime:
+        time_ = moments.resolve(now, self._resources.clock).replace(microsecond=0)
+        return time_.astimezone(self._resources.settings.zone)
+
+    def _moment(self, when: date | datetime | str) -> str:
+        """An instant; a day without a time is its last moment where the person lives."""
+        if isinstance(when, str):
+            try:
+                when = date.fromisoformat(when)
+            except ValueError:
+                return moments.stored(moments.resolve(str(when), self._resources.clock))
+        if isinstance(when, datetime):
+            return moments.stored(moments.resolve(when, self._resources.clock))
+        zone = self._resources.settings.zone
+        try:
+            end = datetime.combine(when + timedelta(days=1), time(), zone)
+        except OverflowError:
+            raise UsageError(f"{when} is out of range", hint="take an earlier day") from None
+        return moments.stored(end - timedelta(seconds=1))
+
+
+MOST_LOOKED_AT = 200
+"""Hits looked at where only some of them were believed at the time that is asked about."""
 
 
 def _kind(kind: str) -> MemoryKind:

@@ -117,8 +117,11 @@ class Learner:
             report(turns, max(total, turns), "learning")
         return Learnt(turns, found)
 
-    def keep(self, kept: Kept) -> MemoryRow:
-        """Keep a memory as it is given, with the facts it states and what they replace."""
+    def keep(self, kept: Kept, *, instead_of: str | None = None) -> MemoryRow:
+        """Keep a memory as it is given, with the facts it states and what they replace.
+
+        `instead_of` is a memory it takes the place of, with all that one stated.
+        """
         means = self._means
         at = datetime.fromisoformat(kept.at).astimezone(means.zone)
         extracted = means.extractor.extract(Utterance(kept.text, ME, at), means.known())
@@ -141,8 +144,12 @@ class Learner:
             )
             heard = Heard(at, "", kept.text, kept.source_turn, row.id)
             taking = Taking(connection, means.rules, means.zone)
+            taking.kept(row.id, kept.at)
+            if instead_of is not None:
+                taking.replace(instead_of, row.id, kept.at)
             taken = [taking.take(one, heard) for one in (*stated, *ended)]
-            self._revise(connection, heard, extracted, taken)
+            if instead_of is None:
+                self._revise(connection, heard, extracted, taken)
             return memories.get(connection, row.id)
 
     def _holds(self, stated: Sequence[Candidate]) -> Holds:

@@ -1,4 +1,4 @@
-"""When a fact has earned its place: policies/promotion.toml, read strictly, and the decisions on it.
+"""When a fact has earned its place: policies/promotion.toml, and the decisions it takes.
 
 Nothing here touches the store; `learning` does what is decided.
 """
@@ -205,8 +205,9 @@ def _fading(source: Source, kind: str, table: Table) -> Fading:
 
 
 def _names(source: Source, key: str, found: object) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(
-        isinstance(one, str) and one for one in cast("list[object]", found)
-    ):
-        raise refused(source, key, found, "a list of names")
-    return tuple(cast("list[str]", found))
+    names = cast("list[object]", found) if isinstance(found, list) else [None]
+    given = [one for one in names if isinstance(one, str) and one]
+    if len(given) != len(names):
+        shown = "nothing" if found is None else repr(found)
+        raise refused(source, key, None, "a list of names", shown=shown)
+    return tuple(given)

@@ -1,4 +1,4 @@
-"""How long a memory is offered. Nothing is deleted here: what is over stays, and can be asked for."""
+"""How long a memory is offered. Nothing is deleted: what is over can still be asked for."""
 
 from __future__ import annotations
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lila_app.memory import revision
+from lila_app.memory.placing import OPEN
 from lila_app.memory.promotion import Revising
 from lila_app.memory.revision import Sentence
 from lila_app.memory.subjects import value_key
-from lila_app.memory.taking import OPEN, Heard
+from lila_app.memory.taking import Heard
 from lila_app.storage import changes, facts, memories
 from lila_app.storage.changes import Step, steps
 from lila_app.storage.driver import Connection
@@ -41,7 +42,7 @@ def revise(connection: Connection, heard: Heard, sentence: Sentence, rules: Revi
 
 
 def _earlier(connection: Connection, heard: Heard, words: list[str], limit: int) -> dict[str, str]:
-    """What the same speaker said before with some of these words, by turn or memory, oldest first."""
+    """What the same speaker said before with these words, by turn or memory, oldest first."""
     query = " OR ".join(quoted(word) for word in words)
     at = instant(heard.at)
     found: list[tuple[str, str, str]] = []

@@ -45,7 +45,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change; `what` and `why` are words of a closed list, `undoes` a change taken back."""
+    """One change; `what` and `why` are words of a closed list, `undoes` a change taken back.
+
+    Changes that were made together have one `root`, and are taken back together.
+    """
 
     sequence: int
     what: str
@@ -53,6 +56,7 @@ class Change:
     at: str
     steps: tuple[Step, ...]
     undoes: int | None
+    root: int
 
 
 def make(
@@ -64,10 +68,12 @@ def make(
     at: str,
     ends: str | None = None,
     undoes: int | None = None,
+    joins: int | None = None,
 ) -> int | None:
     """Apply the steps that change something, and log them; None where nothing did.
 
-    `ends` is the day on which a relation that is closed stops to hold (None: `at`).
+    `ends` is the day on which a relation that is closed stops to hold (None: `at`); `joins` names
+    the first of the changes this one belongs to.
     """
     real = [step for step in steps if step.before != step.after]
     if not real:
@@ -83,6 +89,7 @@ def make(
         "steps": [[step.id, step.column, step.before, step.after] for step in real],
     }
     body |= {} if undoes is None else {"undoes": undoes}
+    body |= {} if joins is None else {"joins": joins}
     return events.append(
         connection, KIND, subject=real[0].id, session_id=None, at=at, body=body
     ).sequence
@@ -112,30 +119,57 @@ def of(source: Source, ids: Iterable[str]) -> list[Change]:
     return [unique[sequence] for sequence in sorted(unique)]
 
 
+def recent(source: Source) -> list[Change]:
+    """Every change, oldest first."""
+    with reading(source) as connection:
+        return _changes(connection, "")
+
+
 def last(source: Source, ids: Iterable[str] = ()) -> Change | None:
     """The newest change that still stands, of these rows or of all; undoing is no such change."""
     wanted = list(ids)
     with reading(source) as connection:
-        found = of(connection, wanted) if wanted else _changes(connection, "")
-    undone = {one.undoes for one in found}
-    standing = [one for one in found if one.undoes is None and one.sequence not in undone]
+        found = of(connection, wanted) if wanted else recent(connection)
+    standing = _standing(found)
     return standing[-1] if standing else None
 
 
 def undo(connection: Connection, change: Change, *, at: str) -> Change:
-    """Take a change back. Raises `UsageError` where a later one stands on it."""
-    steps_ = [step for step in reversed(change.steps) if _exists(connection, step.id)]
-    for one in steps_:
-        if _get(connection, one.id, one.column) != one.after:
-            raise UsageError(
-                f"{one.id} was changed again since",
-                hint="`lila memory why` names its changes; undo the later one first",
-            )
-    back = [Step(one.id, one.column, one.after, one.before) for one in steps_]
-    sequence = make(connection, change.what, "undone", back, at=at, undoes=change.sequence)
-    if sequence is None:
-        raise NotFoundError("there is nothing left to undo", hint="what it was about was forgotten")
-    return Change(sequence, change.what, "undone", at, tuple(back), change.sequence)
+    """Take a change back, with those made together with it.
+
+    What is as it was before stays so. Raises `UsageError` where a later change stands on it, and
+    `NotFoundError` where nothing of it is left.
+    """
+    together = [one for one in _standing(recent(connection)) if one.root == change.root]
+    made: list[Step] = []
+    for one in reversed(together):
+        back = [
+            Step(step.id, step.column, step.after, step.before)
+            for step in reversed(one.steps)
+            if _exists(connection, step.id) and not _was(connection, step)
+        ]
+        changes_ = make(connection, one.what, "undone", back, at=at, undoes=one.sequence)
+        if changes_ is not None:
+            made += back
+    if not made:
+        raise NotFoundError("there is nothing left to undo", hint="what it was about is gone")
+    return Change(change.sequence, change.what, "undone", at, tuple(made), None, change.root)
+
+
+def _standing(found: Sequence[Change]) -> list[Change]:
+    undone = {one.undoes for one in found}
+    return [one for one in found if one.undoes is None and one.sequence not in undone]
+
+
+def _was(connection: Connection, step: Step) -> bool:
+    """Whether a row says what it said before a step; it must else say what the step made of it."""
+    now = _get(connection, step.id, step.column)
+    if now not in (step.before, step.after):
+        raise UsageError(
+            f"{step.id} was changed again since",
+            hint="`lila memory why` names its changes; undo the later one first",
+        )
+    return now == step.before
 
 
 def payloads(connection: Connection, ids: Iterable[str]) -> list[int]:
@@ -157,7 +191,10 @@ def _changes(connection: Connection, needle: str) -> list[Change]:
 def _change(sequence: int, at: str, body: str) -> Change:
     held = json.loads(body)
     steps_ = tuple(Step(*one) for one in held["steps"])
-    return Change(sequence, held["what"], held["why"], at, steps_, held.get("undoes"))
+    return Change(
+        *(sequence, held["what"], held["why"], at, steps_, held.get("undoes")),
+        held.get("joins", sequence),
+    )
 
 
 def _relate(connection: Connection, step: Step, at: str, ends: str | None) -> None:

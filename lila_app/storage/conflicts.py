@@ -1,4 +1,4 @@
-"""Facts that contradict each other, and how turns and memories are marked by what became of them."""
+"""Facts that contradict each other, and the marks of turns and memories that say otherwise now."""
 
 from __future__ import annotations
 
@@ -108,8 +108,7 @@ def _against(connection: Connection, fact: str) -> set[str]:
     return {
         step.id
         for one in found
-        if one.sequence not in undone
-        and one.undoes is None
+        if one.sequence not in undone and one.undoes is None
         for step in one.steps
         if step.id[0] == "f" and step.column == "status" and step.after == "conflict"
     } | {fact}

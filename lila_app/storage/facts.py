@@ -91,6 +91,7 @@ class Stated:
     source_turn: str | None = None
     span: tuple[int, int] | None = None
     memory_id: str | None = None
+    stage: Stage = "candidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +105,19 @@ class SightingRow:
 
 
 def add(connection: Connection, stated: Stated, *, at: str) -> FactRow:
-    """Keep a fact as a candidate, with its first sighting."""
+    """Keep a fact, with its first sighting."""
     at = instant(at)
     fact: int = connection.execute(
         "insert into facts (subject, subject_key, predicate, value, value_key, text, kind, "
         "negated, many, stage, status, valid_from, valid_to, learned_at, explicit, confidence, "
         "extractor, source_turn, span_start, span_end, memory_id, digest) values "
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'candidate', 'current', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '') "
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '') "
         "returning id",
         (
             *map(storable, (stated.subject, stated.subject_key, stated.predicate)),
             *map(storable, (stated.value, stated.value_key, stated.text)),
-            *(stated.kind, stated.negated, stated.many, stated.valid_from, stated.valid_to),
+            *(stated.kind, stated.negated, stated.many, stated.stage),
+            *(stated.valid_from, stated.valid_to),
             *(at, stated.explicit, stated.confidence, stated.extractor),
             optional_number(stated.source_turn, "t"),
             *(stated.span or (None, None)),
@@ -129,11 +131,18 @@ def add(connection: Connection, stated: Stated, *, at: str) -> FactRow:
         session_id=None,
         at=at,
         body={
-            **{"subject": stated.subject, "predicate": stated.predicate, "value": stated.value},
-            **{"text": stated.text, "kind": stated.kind, "negated": stated.negated},
-            **{"valid_from": stated.valid_from, "valid_to": stated.valid_to},
-            **{"source_turn": stated.source_turn, "extractor": stated.extractor},
-            **{"confidence": stated.confidence, "explicit": stated.explicit},
+            "subject": stated.subject,
+            "predicate": stated.predicate,
+            "value": stated.value,
+            "text": stated.text,
+            "kind": stated.kind,
+            "negated": stated.negated,
+            "valid_from": stated.valid_from,
+            "valid_to": stated.valid_to,
+            "source_turn": stated.source_turn,
+            "extractor": stated.extractor,
+            "confidence": stated.confidence,
+            "explicit": stated.explicit,
         },
     )
     connection.execute("update facts set digest = ? where id = ?", (event.digest, fact))
