@@ -13,6 +13,7 @@ ENTRIES = {
     "brief": Entry("brief", "Have the day's briefing composed."),
     "ingest": Entry("ingest", "Let LILA read files and folders."),
     "import": Entry("import_", "Bring in conversations from ChatGPT, Claude, Markdown, JSONL."),
+    "documents": Entry("documents", "List, show, search and forget documents."),
     "sessions": Entry("sessions", "List, show, search, fork and delete conversations."),
     "goal": Entry("goal", "Set, list and finish goals LILA keeps in view."),
     "memory": Entry("memory", "Add, list, search and forget memories."),
@@ -23,7 +24,7 @@ ENTRIES = {
     "keys": Entry("keys", "Set, list, test and delete the keys of model providers."),
     "cost": Entry("cost", "Show what models cost, and what each layer of a prompt would."),
     "cache": Entry("cache", "Show how well the caches of model providers are used."),
-    "db": Entry("db", "Check, back up and restore the store."),
+    "db": Entry("db", "Check, back up, export and restore the store."),
     "doctor": Entry("doctor", "Check this machine and say what to do about what is missing."),
     "paths": Entry("paths", "Show where everything lives."),
 }

@@ -1,8 +1,8 @@
 """The little of Markdown that decides where a document may be cut.
 
 Blocks tile the text: every character belongs to exactly one. Only what matters for cutting is
-told apart (headings, fences, tables, lists, front matter, paragraphs); what looks odd is a paragraph,
-so no input is refused and nothing is lost.
+told apart (headings, fences, tables, lists, front matter, paragraphs); what looks odd is a
+paragraph, so no input is refused and nothing is lost.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
 from lila_app.storage import documents, forget
-from lila_app.storage.documents import ChunkRow
+from lila_app.storage.documents import ChunkRow, DocumentRow
 from lila_app.views import DocumentInfo, ForgetReport, IngestReport, Passage, Progress
+from lila_app.views.documents import DocumentDetail
 
 
 class Documents:
@@ -51,21 +52,28 @@ class Documents:
         """Every document, by id."""
         return tuple(convert.document(row) for row in documents.list_documents(self._store))
 
+    def show(self, id: str) -> DocumentDetail:
+        """One document with all its passages in order. Raises NotFoundError."""
+        row = documents.get_document(self._store, id)
+        passages = documents.list_chunks(self._store, id)
+        return DocumentDetail(
+            convert.document(row), tuple(_passage(one, row, 0) for one in passages)
+        )
+
     def search(self, query: str, limit: int = 10) -> tuple[Passage, ...]:
         """Passages that answer a query, best first, scored as the rag layer scores them."""
-        from lila_app.layers.score import score
-        from lila_app.layers.search import Finder
+        from lila_app.layers import passages
 
         resources = self._resources
-        finder = Finder(self._store, resources.embedder.model_id)
-        found = finder.find("chunks", plain_question(resources, usable(query)), k=limit)
-        passages = {
-            row.id: row for row in documents.get_chunks(self._store, [hit.id for hit in found])
-        }
+        found = passages.rank(
+            self._store,
+            resources.embedder.model_id,
+            plain_question(resources, usable(query)),
+            resources.passage_scoring(),
+            limit,
+        )
         return tuple(
-            self._passage(passages[hit.id], score(hit.relevance))
-            for hit in found
-            if hit.id in passages
+            _passage(one.chunk, one.document, one.score) for one in found if one.repeats is None
         )
 
     def passage(self, id: str) -> Passage:
@@ -75,15 +83,15 @@ class Documents:
             raise NotFoundError(
                 f"there is no passage {id}", hint="`lila context show` names those that were used"
             )
-        return self._passage(found[0], 0)
-
-    def _passage(self, row: ChunkRow, score: int) -> Passage:
-        from lila_app.layers.rag import place
-
-        document = documents.get_document(self._store, row.document_id)
-        return Passage(row.id, place(row, document), row.text, score)
+        return _passage(found[0], documents.get_document(self._store, found[0].document_id), 0)
 
     def remove(self, id: str) -> ForgetReport:
         """Erase a document from LILA (never the file) and every trace of it."""
         at = moments.stored(self._resources.clock())
         return convert.forgotten(forget.forget_document(self._store, id, at=at))
+
+
+def _passage(row: ChunkRow, document: DocumentRow, score: int) -> Passage:
+    from lila_app.layers.rag import place
+
+    return Passage(row.id, place(row, document), row.text, score)

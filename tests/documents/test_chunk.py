@@ -317,7 +317,8 @@ def test_a_list_past_the_cap_is_cut_between_items_with_what_is_under_them() -> N
 
 
 def test_a_list_ends_before_what_is_not_in_it() -> None:
-    text = "1. one\n\n2. two\n\n   ```sh\n   # no heading\n\n   ls\n   ```\n\nProse.\n- x\n# Next\n- y\n"
+    text = "1. one\n\n2. two\n\n   ```sh\n   # no heading\n\n   ls\n   ```\n\n"
+    text += "Prose.\n- x\n# Next\n- y\n"
     kinds = [(b.kind.value, text[b.start : b.end]) for b in blocks(text)]
     assert kinds == [
         ("list", text[: text.index("Prose")]),

@@ -205,7 +205,7 @@ def test_the_graph_finds_a_manager_by_one_step_and_a_connection_by_the_shortest_
     relations.add(store, "Teresa", "likes", "Opera", at=NOW)
     layer = GraphLayer(Mirror(store), count)
     manager = layer.offer(ask("Who is Alex's manager?"))
-    assert [item.id for item in manager] == [direct.id]
+    assert [item.id for item in manager] == [direct.id, above.id]
     assert manager[0].variants[0].text == f"[{direct.id}, 2026-11-30] Alex reports to Sarah"
     path = layer.offer(ask("How is Alex connected to Teresa?"))
     assert {direct.id, above.id} <= {item.id for item in path if item.score >= 8_000}
@@ -269,6 +269,6 @@ def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
     ask.embed()
     offered = RagLayer(store, ask.finder, count).offer(ask("what does E7 on the boiler mean?"))
     best = max(offered, key=lambda item: item.score)
-    assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n" + E7)
+    assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n> " + E7)
     assert best.source == "House › Boiler, line 12"
     assert best.external_ids == ("/notes/house.md",)
