@@ -11,12 +11,13 @@ from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, profile
 from lila_app.cli.output import answer, document, table
 from lila_app.cli.paths import print_store
+from lila_app.cli.progress import progress
 from lila_app.errors import DamagedStoreError
 
 
 @click.group(cls=NounGroup, default="check", default_if_no_args=True)
 def db() -> None:
-    """Check, back up and restore the store."""
+    """Check, back up, export and restore the store."""
 
 
 @db.command()
@@ -69,6 +70,24 @@ def restore(file: Path, as_json: bool) -> None:
         document(restored=file, kept=old)
     else:
         answer(f"restored {file}" + (f"; what was there is kept at {old}" if old else ""))
+
+
+@db.command()
+@click.argument("place", type=click.Path(path_type=Path), metavar="FOLDER")
+@options.as_json
+def export(place: Path, as_json: bool) -> None:
+    """Write everything in open formats to a new FOLDER (or FILE.zip).
+
+    `lila import FOLDER` puts it back into an empty profile; messages.jsonl in it holds what was
+    said. No key is in it. It is as private as the store.
+    """
+    with opened() as lila, progress("exporting") as bar:
+        made = lila.db.export(place, progress=bar)
+    if as_json:
+        document(path=made.path, rows=dict(made.rows))
+    else:
+        table(("rows", "file"), [(count, name) for name, count in made.rows if count])
+        answer(made.path)
 
 
 @db.command()

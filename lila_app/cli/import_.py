@@ -111,9 +111,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise UsageError(
-            f"{name!r} is no time zone", hint="write it as in Europe/Berlin"
-        ) from None
+        raise UsageError(f"{name!r} is no time zone", hint="write it as in Europe/Berlin") from None
 
 
 @contextmanager
@@ -125,8 +123,8 @@ def _named(report: Path | None) -> Generator[Callable[[SkipInfo], None] | None]:
     import os
 
     # Conversations are named in it: nobody else's business.
-    opener: Callable[[str, int], int] = lambda path, flags: os.open(path, flags, 0o600)  # noqa: E731
-    with open(report, "w", encoding="utf-8", opener=opener) as file:  # noqa: PTH123
+    descriptor = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
 
         def write(skip: SkipInfo) -> None:
             file.write(json.dumps(asdict(skip), ensure_ascii=False) + "\n")

@@ -8,6 +8,7 @@ from lila_app import moments
 from lila_app.resources import Resources
 from lila_app.storage import backup, check
 from lila_app.views import Progress, StoreProblem, StoreReport
+from lila_app.views.importing import ExportReport
 
 
 class Upkeep:
@@ -37,6 +38,14 @@ class Upkeep:
         at = moments.stored(self._resources.clock())
         return backup.backup(self._store, Path(path), at=at)
 
+    def export(self, path: Path | str, *, progress: Progress | None = None) -> ExportReport:
+        """Write everything in open formats to a new folder, or a new file that ends in `.zip`."""
+        from lila_app.storage.export import export
+
+        at = moments.stored(self._resources.clock())
+        rows = export(self._store, Path(path), at=at, progress=progress or _quiet)
+        return ExportReport(str(path), rows)
+
     def restore(self, path: Path | str) -> Path:
         """Put a backup in place of the store; the old file is kept beside it and returned.
 
@@ -46,3 +55,7 @@ class Upkeep:
         at = moments.stored(self._resources.clock())
         store.close()
         return backup.restore(Path(path), store.path, at=at)
+
+
+def _quiet(_done: int, _total: int, _label: str) -> None:
+    """For callers that do not watch."""

@@ -166,7 +166,7 @@ def _words(body: Json) -> str:
     ]
     lines = [f"[attachment {name}]" for name in attached]
     parts = content.get("parts")
-    if isinstance(parts, list):
+    if parts is not None:
         said = [_part(part, named=bool(attached)) for part in items(parts)]
     else:
         said = [_plain(content)]

@@ -96,9 +96,7 @@ def _message(body: Json, conversation: Conversation, place: str, before: str) ->
     if refused:
         raise RecordError(refused)
     at = times.read(body.get("created_at") or before)
-    return Message(
-        conversation, identifier(body.get("uuid")), place, _ROLES[sender], words, at
-    )
+    return Message(conversation, identifier(body.get("uuid")), place, _ROLES[sender], words, at)
 
 
 def _words(body: Json) -> str:

@@ -110,7 +110,7 @@ class _Array:
         size = READ
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._text, self._at)
+                found: tuple[object, int] = self._decoder.raw_decode(self._text, self._at)
             except RecursionError:
                 return self._pass_over("it is nested too deeply")
             except json.JSONDecodeError as error:
@@ -119,9 +119,10 @@ class _Array:
                     raise self._error(what) from None
             else:
                 # A number may go on in what was not read yet; nothing else may.
-                if isinstance(value, dict | list | str) or end < len(self._text) or self._ended:
-                    self._at = end
-                    return value
+                bare = isinstance(found[0], int | float)
+                if not bare or found[1] < len(self._text) or self._ended:
+                    self._at = found[1]
+                    return found[0]
             if len(self._text) - self._at > self._largest:
                 return self._pass_over(f"it has more than {self._largest:,} characters")
             if not self._more(size):

@@ -91,16 +91,17 @@ def _record(line: bytes, place: _Place, zone: tzinfo | None) -> Record:
 def parsed(line: bytes) -> Json:
     """The object a line is. Raises `RecordError`."""
     try:
-        value = json.loads(line.decode("utf-8-sig", "surrogateescape"))
+        value: object = json.loads(line.decode("utf-8-sig", "surrogateescape"))
     except json.JSONDecodeError as error:
         raise RecordError(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise RecordError("it is nested too deeply") from None
     except ValueError as error:  # a number with thousands of digits
         raise RecordError(f"it is no JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise RecordError("it is no JSON object")
-    return mapping(value)
+    body = mapping(value)
+    if not body:
+        raise RecordError("it is no JSON object with anything in it")
+    return body
 
 
 def _message(body: Json, place: _Place, zone: tzinfo | None) -> Message:

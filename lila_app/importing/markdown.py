@@ -33,11 +33,14 @@ from lila_app.importing.values import shown
 LARGEST_FILE = 16_000_000
 """Bytes of a Markdown file: a hundred novels are less."""
 
-_ROLES: dict[str, Role] = dict.fromkeys(("user", "human", "you", "me", "prompt", "question"), "user")
-_ROLES |= dict.fromkeys(
-    ("assistant", "chatgpt", "claude", "gemini", "lila", "ai", "bot", "model", "response"),
-    "assistant",
-)
+_PERSON = ("user", "human", "you", "me", "prompt", "question")
+_ASSISTANT = (
+    "assistant", "chatgpt", "claude", "gemini", "lila", "ai", "bot", "model", "response",
+)  # fmt: skip
+_ROLES: dict[str, Role] = {
+    **dict.fromkeys(_PERSON, "user"),
+    **dict.fromkeys(_ASSISTANT, "assistant"),
+}
 _NAMES = "|".join(sorted(_ROLES))
 _MARK = re.compile(
     rf"(?:#{{1,6}}[ ]+(?P<a>{_NAMES})(?:[ ]said)?[ ]*:?[ ]*#*"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,8 @@ BATCH_CHARACTERS = 8_000_000
 
 BATCH_RECORDS = 5_000
 """Records after which a batch is written even if nothing in them is to be: lines left out."""
+
+_PARTICULAR = re.compile(r"'.*'|\bt?\d[\d,.]*|(?<=the tool )\S+")
 
 Named = Callable[[Skip], None]
 
@@ -69,7 +72,8 @@ class Outcome:
     def leave(self, skip: Skip) -> None:
         """Count something left out, and keep it while there are few."""
         self.skipped += skip.count
-        self.reasons[skip.reason] += max(1, skip.count)
+        # Without what is each record's own there are few; a million must not be kept.
+        self.reasons[_PARTICULAR.sub("…", skip.reason)] += max(1, skip.count)
         if len(self.named) < NAMED:
             self.named.append(skip)
 

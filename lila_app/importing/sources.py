@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -20,7 +21,7 @@ from typing import BinaryIO, cast
 
 from lila_app.errors import DocumentError
 from lila_app.importing.model import Format, Skip
-from lila_app.importing.values import shown
+from lila_app.importing.values import mapping, shown
 
 HEAD = 1 << 20
 """Bytes looked at to tell what a file is."""
@@ -35,7 +36,6 @@ SMALL = 10_000_000
 MOST_PARTS = 200_000
 """Files of a folder or members of a zip that are listed."""
 
-_CONVERSATIONS = re.compile(r"(?:.*/)?conversations[^/]*\.json|(?:.*/)?conversations/[^/]+\.json", re.I)
 _MARKDOWN = (".md", ".markdown")
 _LINES = (".jsonl", ".ndjson")
 _MEDIA = (
@@ -204,30 +204,35 @@ class _Member:
 
 
 def _choose(path: Path, parts: list[Part], kind: Format | None) -> Found:
-    conversations = [one for one in parts if _CONVERSATIONS.fullmatch(one.name)]
-    markdown = [one for one in parts if one.name.lower().endswith(_MARKDOWN)]
+    """Which of many parts are read: conversations if there are any, else JSONL, else Markdown."""
+    sniffed: dict[str, Format | None] = {
+        one.name: _service(one) for one in parts if one.name.lower().endswith(".json")
+    }
+    services = [told for told in sniffed.values() if told is not None]
     lines = [one for one in parts if one.name.lower().endswith(_LINES)]
-    by_kind = {"chatgpt": conversations, "claude": conversations, "markdown": markdown, "jsonl": lines}
-    if kind is not None:
-        chosen = by_kind[kind]
+    told: Format = kind or (services[0] if services else "jsonl" if lines else "markdown")
+    if told == "jsonl":
+        chosen = lines
+    elif told == "markdown":
+        chosen = [one for one in parts if one.name.lower().endswith(_MARKDOWN)]
     else:
-        chosen = conversations or lines or markdown
+        chosen = [one for one in parts if sniffed.get(one.name) == told]
     if not chosen:
-        what = {"chatgpt": "conversations.json", "claude": "conversations.json", "jsonl": "JSONL"}
+        what = f"nothing of {kind}" if kind else "no conversations that can be read"
         raise DocumentError(
-            f"{path}: it holds no {what.get(kind or '', 'conversations')}"
-            if kind in what
-            else f"{path}: it holds neither conversations.json nor JSONL nor Markdown",
+            f"{path}: it holds {what}",
             hint="name an export of ChatGPT or Claude, or a folder of Markdown or JSONL",
         )
-    told = kind or ("markdown" if chosen is markdown else _kind(chosen[0]))
-    left = tuple(_left(one) for one in parts if one not in chosen)
-    return Found(path, path.name, told, tuple(chosen), left)
+    taken = {one.name for one in chosen}
+    left = [_left(one, sniffed.get(one.name)) for one in parts if one.name not in taken]
+    return Found(path, path.name, told, tuple(chosen), tuple(left))
 
 
-def _left(part: Part) -> Skip:
+def _left(part: Part, told: Format | None) -> Skip:
     base = part.name.rsplit("/", 1)[-1].lower()
-    if base in _ELSEWHERE:
+    if told is not None:
+        reason = f"it is an export of {told}: import it by itself"
+    elif base in _ELSEWHERE:
         reason = _ELSEWHERE[base]
     elif base.endswith(_MEDIA):
         reason = "images, sound and films are not imported"
@@ -242,30 +247,48 @@ _KEYS: tuple[tuple[bytes, Format], ...] = (
 )
 
 
+def _service(part: Part) -> Format | None:
+    """Whose conversations a JSON file holds, by what its first one has."""
+    with part.open() as stream:
+        head = stream.read(HEAD)
+    places: list[tuple[int, Format]] = [
+        (at.start(), kind) for key, kind in _KEYS if (at := re.search(key, head))
+    ]
+    return min(places)[1] if places else None
+
+
 def _kind(part: Part) -> Format:
     """What a file is, by its beginning."""
     with part.open() as stream:
         head = stream.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         raise DocumentError(f"{part.name}: it is empty", hint="get the export again")
-    places = [
-        (match.start(), kind) for key, kind in _KEYS if (match := re.search(key, head)) is not None
-    ]
-    if head[:1] == b"[":
-        if places:
-            return min(places)[1]
-        raise DocumentError(
-            f"{part.name}: its list holds no conversations of ChatGPT or Claude",
-            hint="`--format` says what it is; JSONL has one message a line and no list",
-        )
-    if head[:1] == b"{":
-        return "jsonl" if not places or b'"text"' in head.split(b"\n", 1)[0] else min(places)[1]
     if b"\0" in head[:4096]:
         raise DocumentError(
             f"{part.name}: it is no text in UTF-8",
             hint="name an export of ChatGPT or Claude, JSONL, or Markdown",
         )
-    return "markdown"
+    if head[:1] == b"{" and _is_object(head.partition(b"\n")[0]):
+        return "jsonl"
+    service = _service(part) if head[:1] in (b"[", b"{") else None
+    if service is not None:
+        return service
+    if head[:1] == b"[":
+        raise DocumentError(
+            f"{part.name}: its list holds no conversations of ChatGPT or Claude",
+            hint="JSONL has one message a line and no list around them",
+        )
+    return "jsonl" if head[:1] == b"{" else "markdown"
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line alone is a message, and not the beginning of something or a conversation."""
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    found = set(mapping(value))
+    return bool(found) and not {"mapping", "chat_messages"} & found
 
 
 @dataclass(slots=True)

@@ -40,9 +40,7 @@ class Writer:
         self._names = (row.kind, namespace)
         self._learn = learn
 
-    def write(
-        self, store: Store, records: Sequence[Record], *, position: int, at: str
-    ) -> Written:
+    def write(self, store: Store, records: Sequence[Record], *, position: int, at: str) -> Written:
         """Store what is new in some records, and that they are done."""
         with store.write() as connection:
             done = self._put(connection, [one for record in records for one in record.messages])
@@ -79,9 +77,8 @@ class Writer:
         said = [message for _, message in kept]
         origin = self._row.origin
         placed = bulk.append_messages(connection, said, origin=origin, learn=self._learn)
-        rows = [(one, turn, side) for (one, _), (turn, side) in zip(kept, placed, strict=True)]
-        imports.keep(connection, rows)
-        done.messages = len(rows)
+        imports.keep(connection, [one for one, _ in kept], placed)
+        done.messages = len(kept)
         return done
 
     def _fresh(

@@ -91,7 +91,7 @@ def _place(connection: Connection, batch: _Batch, message: Message) -> tuple[str
     turn.reply = text
     if message.external_id:
         turn.external_ids.append(message.external_id)
-    body = {
+    body: dict[str, object] = {
         "reply": text,
         "stopped": False,
         "record_id": None,

@@ -69,8 +69,11 @@ def start(
     """Begin or go on with a source: from where it was, if it is the same file and was not done."""
     with writing(source) as connection:
         found = _find(connection, path)
-        same = found is not None and (found.kind, found.name) == (kind, name)
-        goes_on = same and found.fingerprint == fingerprint and found.state != "done"
+        goes_on = (
+            found is not None
+            and (found.kind, found.name, found.fingerprint) == (kind, name, fingerprint)
+            and found.state != "done"
+        )
         connection.execute(
             "insert into imports (path, name, kind, fingerprint, learn, state, at, last_at) "
             "values (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?6) on conflict (path) do update set "
@@ -137,11 +140,11 @@ def known(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, Known]:
     }
 
 
-def keep(connection: Connection, placed: Sequence[tuple[bytes, str, Side]]) -> None:
+def keep(connection: Connection, keys: Sequence[bytes], placed: Sequence[tuple[str, Side]]) -> None:
     """Say which turn, and which side of it, each message is."""
     connection.executemany(
         "insert into imported values (?, ?, ?)",
-        [(key, number(turn, "t"), side) for key, turn, side in placed],
+        [(key, number(turn, "t"), side) for key, (turn, side) in zip(keys, placed, strict=True)],
     )
 
 
@@ -178,9 +181,9 @@ def external_sessions(source: Source) -> Mapping[str, str]:
 def unlearned(source: Source) -> int:
     """How many turns nothing was learned from yet."""
     with reading(source) as connection:
-        found: int = connection.execute(
-            "select count(*) from turns where learned = 0"
-        ).fetchone()[0]
+        found: int = connection.execute("select count(*) from turns where learned = 0").fetchone()[
+            0
+        ]
         return found
 
 

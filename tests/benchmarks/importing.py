@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from lila_app.moments import stored
@@ -151,7 +152,7 @@ def measure(export: Path, database: Path) -> dict[str, object]:
         outcome = run(store, export, Choice(ZoneInfo("UTC")), watch)
         wal = database.with_name(database.name + "-wal").stat().st_size
     step = max(1, len(rates) // 10)
-    tenths = rates[::step] + [rates[-1]]
+    tenths = [*rates[::step], rates[-1]]
     return {
         "messages": outcome.messages,
         "sessions": outcome.sessions,
@@ -159,7 +160,7 @@ def measure(export: Path, database: Path) -> dict[str, object]:
         "per_second": round(outcome.messages / outcome.seconds),
         "per_second_by_tenth": [
             round((count - earlier_count) / (at - earlier))
-            for (earlier, earlier_count), (at, count) in zip(tenths, tenths[1:], strict=False)
+            for (earlier, earlier_count), (at, count) in pairwise(tenths)
             if at > earlier
         ],
         "resident_mb_before": round(before),
