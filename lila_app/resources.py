@@ -219,12 +219,10 @@ class Resources:
         )
 
     def _graph_rules(self) -> GraphRules:
-        from lila_app.graph import rules
-        from lila_app.memory import predicates
+        from lila_app.layers.graph import rules
 
-        named = predicates.load(policies.sources(self.home, "predicates")).named
-        inverses = {one.name: one.inverse for one in named.values() if one.inverse}
-        return rules.load(policies.sources(self.home, "graph"), inverses)
+        found = (policies.sources(self.home, name) for name in ("graph", "predicates"))
+        return rules(*map(tuple, found))
 
     def _predicates(self) -> tuple[str, ...]:
         from lila_app.memory import predicates

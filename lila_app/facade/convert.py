@@ -88,7 +88,9 @@ def memory(row: MemoryRow) -> MemoryInfo:
 def relation(row: RelationRow) -> RelationInfo:
     """A relation."""
     return RelationInfo(
-        row.id, row.subject, row.predicate, row.object, row.valid_from, row.valid_to, row.at
+        *(row.id, row.subject, row.predicate, row.object, row.valid_from, row.valid_to, row.at),
+        status=row.status,
+        source=row.source,
     )
 
 

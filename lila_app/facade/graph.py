@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
 
-from lila_app import moments
-from lila_app.errors import NotFoundError
+from lila_app import moments, policies
+from lila_app.errors import NotFoundError, UsageError
 from lila_app.facade import convert
+from lila_app.graph import rules
+from lila_app.graph.snapshot import Edge, holds
+from lila_app.graph.suggest import suggestions
 from lila_app.resources import Resources
-from lila_app.storage import forget, relations
-from lila_app.storage.relations import EntityRow
+from lila_app.storage import entities, forget, merges, relations
+from lila_app.storage.entities import EntityRow
+from lila_app.storage.relations import RelationRow
 from lila_app.storage.values import instant
 from lila_app.views import ForgetReport, RelationInfo
+from lila_app.views.graph import EntityInfo, MergeInfo, PartedInfo, SuggestionInfo
+
+_ID = re.compile(r"e\d+")
 
 
 class Graph:
@@ -40,42 +49,137 @@ class Graph:
             valid_from=self._moment(valid_from),
             valid_to=self._moment(valid_to),
             source=source,
-            at=moments.stored(self._resources.clock()),
+            at=self._now(),
         )
         return convert.relation(row)
 
     def alias(self, entity: str, alias: str) -> None:
         """Say that an entity also goes by another name."""
-        at = moments.stored(self._resources.clock())
-        relations.add_entity(self._store, self._entity(entity).name, aliases=(alias,), at=at)
+        found = self._entity(entity)
+        relations.add_entity(self._store, found.name, aliases=(alias,), at=self._now())
 
-    def list(self) -> tuple[RelationInfo, ...]:
-        """Every relation, by id."""
-        return tuple(convert.relation(row) for row in relations.all_relations(self._store))
+    def list(self, limit: int | None = None) -> tuple[RelationInfo, ...]:
+        """Every relation, by id; the newest `limit` of them."""
+        rows = relations.all_relations(self._store)
+        return tuple(convert.relation(row) for row in rows[-limit if limit else None :])
 
-    def show(self, entity: str, now: datetime | str | None = None) -> tuple[RelationInfo, ...]:
-        """Relations of an entity that hold now, by id. Raises NotFoundError."""
-        rows = self._resources.mirror.current().around(self._entity(entity).id, self._at(now))
-        return tuple(convert.relation(row) for row in rows)
+    def show(
+        self,
+        entity: str,
+        now: datetime | str | None = None,
+        *,
+        as_of: str | None = None,
+    ) -> tuple[RelationInfo, ...]:
+        """Relations that hold now of everyone the name can mean, by id. Raises NotFoundError.
+
+        With `as_of` (a day, to its end, or a time with zone) those that were believed then to hold.
+        """
+        rows: dict[str, RelationRow] = {}
+        for found in self._entities(entity):
+            if as_of is not None:
+                known = relations.as_of(self._store, found.id, self._end(as_of))
+            else:
+                known = self._holding(found.id, self._at(now))
+            rows.update((row.id, row) for row in known)
+        ordered = sorted(rows.values(), key=lambda row: int(row.id[1:]))
+        return tuple(convert.relation(row) for row in ordered)
 
     def path(self, a: str, b: str, now: datetime | str | None = None) -> tuple[RelationInfo, ...]:
         """A shortest path between two entities over what holds now; empty when there is none."""
-        one, other = self._entity(a).id, self._entity(b).id
-        rows = self._resources.mirror.current().path(one, other, self._at(now))
-        return tuple(convert.relation(row) for row in rows)
+        one, other = self._row(a), self._row(b)
+        at = self._at(now)
+
+        def holding(edge: Edge) -> bool:
+            return holds(edge, at)
+
+        edges = self._resources.mirror.current().path(one, other, holding)
+        rows = self._resources.mirror.rows([edge.id for edge in edges])
+        return tuple(convert.relation(rows[edge.id]) for edge in edges if edge.id in rows)
 
     def forget(self, id: str) -> ForgetReport:
         """Erase a relation and every trace of it."""
-        at = moments.stored(self._resources.clock())
-        return convert.forgotten(forget.forget_relation(self._store, id, at=at))
+        return convert.forgotten(forget.forget_relation(self._store, id, at=self._now()))
 
-    def _entity(self, name: str) -> EntityRow:
-        found = relations.find_entity(self._store, name)
-        if found is None:
+    def aliases(self, entity: str | None = None) -> tuple[EntityInfo, ...]:
+        """Every entity with its other names, by id; or everyone a name can mean."""
+        found = entities.all_entities(self._store) if entity is None else self._entities(entity)
+        counts = self._counts()
+        return tuple(_info(one, counts) for one in found)
+
+    def merged(self) -> tuple[MergeInfo, ...]:
+        """Entities that are taken for one, by the merge's id."""
+        return tuple(
+            MergeInfo(one.id, one.names[0], one.names[1], one.why, one.at)
+            for one in merges.list_merges(self._store)
+        )
+
+    def merge(self, kept: str, gone: str) -> MergeInfo:
+        """Take one entity for another, each by a name or an id. Raises UsageError where it is."""
+        one, other = self._entity(kept), self._entity(gone)
+        made = merges.merge(self._store, one.id, other.id, at=self._now()).merge
+        return MergeInfo(made.id, made.names[0], made.names[1], made.why, made.at)
+
+    def unmerge(self, id: str) -> PartedInfo:
+        """Take a merge back; what was learnt since stays with the kept entity, and is named."""
+        parted = merges.unmerge(self._store, id, at=self._now())
+        counts = self._counts()
+        return PartedInfo(_info(parted.kept, counts), _info(parted.gone, counts), parted.later)
+
+    def split(self, entity: str, name: str, relations: Sequence[str]) -> EntityInfo:
+        """Give relations of an entity to another of a distinguished name ("Alex (work)")."""
+        made = merges.split(self._store, self._entity(entity).id, name, relations, at=self._now())
+        return _info(made, self._counts())
+
+    def suggest(self) -> tuple[SuggestionInfo, ...]:
+        """Entities that may be one, best reason first; nothing is merged."""
+        declared = rules.load(policies.sources(self._resources.home, "graph"), {})
+        told = (
+            frozenset(entities.get_entity(self._store, end).id for end in (one.kept, one.gone))
+            for one in merges.list_merges(self._store, undone=True)
+        )
+        found = suggestions(
+            entities.all_entities(self._store), self._counts(), told, declared.nicknames
+        )
+        return tuple(
+            SuggestionInfo(one.kept.id, one.kept.name, one.gone.id, one.gone.name, one.reason)
+            for one in found
+        )
+
+    def _counts(self) -> dict[str, int]:
+        graph = self._resources.mirror.current()
+        return {f"e{entity}": len(edges) for entity, edges in graph.near.items()}
+
+    def _holding(self, entity: str, at: str) -> Sequence[RelationRow]:
+        graph = self._resources.mirror.current()
+        ids = [edge.id for edge in graph.around(int(entity[1:])) if holds(edge, at)]
+        return tuple(self._resources.mirror.rows(ids).values())
+
+    def _row(self, name: str) -> int:
+        return int(self._entity(name).id[1:])
+
+    def _entities(self, name: str) -> Sequence[EntityRow]:
+        found = (
+            [entities.get_entity(self._store, name)]
+            if _ID.fullmatch(name)
+            else entities.called(self._store, name)
+        )
+        if not found:
             raise NotFoundError(
                 f"nothing is known about {name!r}", hint="`lila graph add` makes it known"
             )
         return found
+
+    def _entity(self, name: str) -> EntityRow:
+        """The one that has the name itself, else the only one it can mean."""
+        exact = None if _ID.fullmatch(name) else entities.find_entity(self._store, name)
+        found = [exact] if exact else self._entities(name)
+        if len(found) > 1:
+            each = ", ".join(f"{one.name} ({one.id})" for one in found)
+            raise UsageError(f"{name!r} can mean {each}", hint="give the id of the one you mean")
+        return found[0]
+
+    def _now(self) -> str:
+        return moments.stored(self._resources.clock())
 
     def _moment(self, text: str | None) -> str | None:
         if text is None:
@@ -87,5 +191,18 @@ class Graph:
         # A day alone means its beginning where the person lives.
         return instant(datetime.combine(day, time(), self._resources.settings.zone))
 
+    def _end(self, text: str) -> str:
+        """A time, or the last second of a day where the person lives."""
+        try:
+            day = date.fromisoformat(text)
+        except ValueError:
+            return instant(text)
+        after = datetime.combine(day + timedelta(days=1), time(), self._resources.settings.zone)
+        return instant(after - timedelta(seconds=1))
+
     def _at(self, now: datetime | str | None) -> str:
         return moments.stored(moments.resolve(now, self._resources.clock))
+
+
+def _info(row: EntityRow, counts: dict[str, int]) -> EntityInfo:
+    return EntityInfo(row.id, row.name, row.aliases, counts.get(row.id, 0))

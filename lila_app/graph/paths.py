@@ -8,21 +8,27 @@ tests/benchmarks, 2026-11-30).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from lila_app.storage.relations import RelationRow
-from lila_app.storage.values import sort_key
+if TYPE_CHECKING:
+    from lila_app.graph.snapshot import Edge
 
-Near = Mapping[str, Sequence[tuple[str, RelationRow]]]
-"""The relations of each entity with the entity at their other end, by relation id."""
+Near = Mapping[int, "Sequence[Edge]"]
+"""The edges of each entity."""
 
-Holds = Callable[[RelationRow], bool]
+Holds = Callable[["Edge"], bool]
+Order = Callable[[Any], Any]
+"""A key by which entities or edges are sorted."""
 
 
-def shortest_path(near: Near, one: str, other: str, holds: Holds) -> tuple[RelationRow, ...]:
-    """The relations of a shortest path over those that hold; empty when there is none.
+def shortest_path(
+    near: Near, one: int, other: int, holds: Holds, order: Order, edge_order: Order
+) -> tuple[Edge, ...]:
+    """The edges of a shortest path over those that hold; empty when there is none.
 
     Direction does not matter for being connected. Among shortest paths the one is taken whose
-    entities, read back from `other`, come first by id; among parallel relations the first by id.
+    entities, read back from `other`, come first by `order`; among parallel edges the first by
+    `edge_order`.
     """
     if one == other or one not in near or other not in near:
         return ()
@@ -35,16 +41,17 @@ def shortest_path(near: Near, one: str, other: str, holds: Holds) -> tuple[Relat
             reached = _step(near, behind, seen_behind, holds)
         if not reached:
             return ()
-    return _read_back(near, other, _layers(near, ahead, behind, holds), holds)
+    layers = _layers(near, ahead, behind, holds)
+    return _read_back(near, other, layers, holds, order, edge_order)
 
 
-def _step(near: Near, layers: list[set[str]], seen: set[str], holds: Holds) -> set[str]:
+def _step(near: Near, layers: list[set[int]], seen: set[int], holds: Holds) -> set[int]:
     """Add the layer one step further out, and return it."""
     found = {
-        entity
+        edge.other(known)
         for known in layers[-1]
-        for entity, row in near[known]
-        if entity not in seen and holds(row)
+        for edge in near[known]
+        if edge.other(known) not in seen and holds(edge)
     }
     layers.append(found)
     seen |= found
@@ -52,8 +59,8 @@ def _step(near: Near, layers: list[set[str]], seen: set[str], holds: Holds) -> s
 
 
 def _layers(
-    near: Near, ahead: list[set[str]], behind: list[set[str]], holds: Holds
-) -> list[set[str]]:
+    near: Near, ahead: list[set[int]], behind: list[set[int]], holds: Holds
+) -> list[set[int]]:
     """By distance from the one end, every entity that lies on a shortest path."""
     middle = ahead[-1] & behind[-1]
     first, second = [middle], [middle]
@@ -64,24 +71,29 @@ def _layers(
     return [*reversed(first), *second[1:]]
 
 
-def _beside(near: Near, layer: set[str], on_path: set[str], holds: Holds) -> set[str]:
+def _beside(near: Near, layer: set[int], on_path: set[int], holds: Holds) -> set[int]:
     """Those of a layer that touch one that is on a shortest path."""
     return {
-        entity for known in on_path for entity, row in near[known] if entity in layer and holds(row)
+        edge.other(known)
+        for known in on_path
+        for edge in near[known]
+        if edge.other(known) in layer and holds(edge)
     }
 
 
 def _read_back(
-    near: Near, other: str, layers: Sequence[set[str]], holds: Holds
-) -> tuple[RelationRow, ...]:
-    steps: list[RelationRow] = []
+    near: Near,
+    other: int,
+    layers: Sequence[set[int]],
+    holds: Holds,
+    order: Order,
+    edge_order: Order,
+) -> tuple[Edge, ...]:
+    steps: list[Edge] = []
     entity = other
     for layer in reversed(layers[:-1]):
-        ways = [(sort_key(found), found, row) for found, row in near[entity] if found in layer]
-        # `near` is in the order of relation ids, so the first that holds is the first by id.
-        _, before, row = min(
-            ((key, found, row) for key, found, row in ways if holds(row)), key=lambda way: way[0]
-        )
-        steps.append(row)
+        ways = [edge for edge in near[entity] if edge.other(entity) in layer and holds(edge)]
+        before = min({way.other(entity) for way in ways}, key=order)
+        steps.append(min((way for way in ways if way.other(entity) == before), key=edge_order))
         entity = before
     return tuple(reversed(steps))

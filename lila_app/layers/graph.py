@@ -1,71 +1,102 @@
-"""The graph layer: how the entities named in the turn relate, by one step or a shortest path."""
+"""The graph layer: how what the turn names is related, and what it asks about it."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
 
-from lila_app.context.items import Counter, Item, Placement, recalled
+from lila_app.context import Source
+from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
+from lila_app.graph import rules as declared
+from lila_app.graph import walk
+from lila_app.graph.asking import Asked, read
 from lila_app.graph.mirror import Mirror
+from lila_app.graph.rules import Rules
+from lila_app.graph.snapshot import Edge, Snapshot
 from lila_app.layers.port import Question
+from lila_app.memory import predicates
+from lila_app.paths import read_text, shipped
 from lila_app.storage.relations import RelationRow
 from lila_app.storage.values import instant
 
-MOST_ENTITIES, MOST_FACTS = 6, 40
-BETWEEN, ON_PATH, NEAR, NEAR_ME = 9_500, 8_000, 5_500, 2_000
-"""Scores: it relates two entities of the turn; it lies on a path between two; it touches one;
-it touches the person, whom almost every turn names and almost every relation touches."""
 
-ASKED_FOR = 2_500
-"""Added when a word of the predicate or of the other entity stands in the turn."""
+@lru_cache(maxsize=4)
+def rules(graph: tuple[Source, ...], vocabulary: tuple[Source, ...]) -> Rules:
+    """The rules that graph.toml and predicates.toml declare; the same texts are parsed once."""
+    named = predicates.load(vocabulary).named
+    inverses = {one.name: one.inverse for one in named.values() if one.inverse}
+    return declared.load(graph, inverses)
 
-_WORD = re.compile(r"[^\W_]{3,}")
+
+def shipped_rules() -> Rules:
+    """The rules as they are shipped."""
+    paths = [shipped("policies") / f"{name}.toml" for name in ("graph", "predicates")]
+    graph, vocabulary = (Source(str(path), read_text(path)) for path in paths)
+    return rules((graph,), (vocabulary,))
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLayer:
-    """Facts as sentences with the interval in which they hold."""
+    """Facts as sentences with the interval in which they hold, and where they come from."""
 
     mirror: Mirror
     count: Counter
+    rules: Callable[[], Rules] = field(default=shipped_rules)
     name: str = "graph"
-    source: str = "relations, one step and shortest paths"
+    source: str = "relations, by roles, paths and personalised PageRank"
 
     def offer(self, question: Question) -> tuple[Item, ...]:
-        """Relations that hold now around the entities the turn names."""
-        now = instant(question.now)
-        graph = self.mirror.current()
-        named = graph.named_in(question.text)[:MOST_ENTITIES]
-        me = graph.person()
-        words = {_stem(word) for word in _WORD.findall(question.text.lower())}
-        scores: dict[str, int] = {}
-        rows: dict[str, RelationRow] = {}
-        for entity in named:
-            for row in graph.around(entity, now):
-                other = row.object_id if row.subject_id == entity else row.subject_id
-                near = NEAR_ME if entity == me else NEAR
-                value = BETWEEN if other in named else near + _asked(row, entity, words)
-                rows[row.id] = row
-                scores[row.id] = max(scores.get(row.id, 0), value)
-        for place, one in enumerate(named):
-            for other in named[place + 1 :]:
-                for row in graph.path(one, other, now):
-                    rows[row.id] = row
-                    scores[row.id] = max(scores.get(row.id, 0), ON_PATH)
-        best = sorted(rows, key=lambda id: (-scores[id], int(id[1:])))[:MOST_FACTS]
-        return tuple(self._item(rows[id], scores[id]) for id in best)
+        """Relations around the entities the turn names; what it asks for comes first."""
+        graph, rules = self.mirror.current(), self.rules()
+        asked = read(question.text, instant(question.now), graph, rules)
+        if not asked.named:
+            return ()
+        scores = scored(graph, asked, rules)
+        first = sorted(scores, key=lambda edge: (-scores[edge], graph.edge_order(edge)))
+        best = first[: rules.limits.relations]
+        rows = self.mirror.rows([edge.id for edge in best])
+        return tuple(
+            self._item(graph, rows[edge.id], scores[edge], edge) for edge in best if edge.id in rows
+        )
 
-    def _item(self, row: RelationRow, score: int) -> Item:
+    def _item(self, graph: Snapshot, row: RelationRow, score: int, edge: Edge) -> Item:
+        said = f", {row.source}" if row.source else ""
+        text = f"[{row.id}, {row.at[:10]}{said}] {sentence(row)}{_doubts(graph, edge)}"
         return Item(
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=(recalled("full", f"[{row.id}, {row.at[:10]}] {sentence(row)}", self.count),),
+            variants=(recalled("full", text, self.count),),
             score=score,
-            source=f"relation of {row.subject}",
+            source=f"relation of {row.subject}{f', from {row.source}' if row.source else ''}",
             digest=row.digest,
             at=row.at,
         )
+
+
+def scored(graph: Snapshot, asked: Asked, rules: Rules) -> dict[Edge, int]:
+    """What each relation is worth to a question, by the best evidence it has."""
+    found: dict[Edge, int] = {}
+    worth = rules.scores
+
+    def note(edges: Sequence[Edge], score: int) -> None:
+        for edge in edges:
+            found[edge] = max(found.get(edge, 0), score)
+
+    note(asked.answers, worth.answer)
+    note(asked.directed, worth.directed)
+    note(asked.partial, worth.partial)
+    for path in _paths(graph, asked, rules):
+        note(path, worth.connection if asked.connection else worth.path[len(path) - 2])
+    for edge, score in _around(graph, asked, rules):
+        note((edge,), score)
+    return {
+        edge: score * worth.elsewhen_bp // 10_000 if asked.period.elsewhen(edge) else score
+        for edge, score in found.items()
+    }
 
 
 def sentence(row: RelationRow) -> str:
@@ -84,12 +115,74 @@ def sentence(row: RelationRow) -> str:
             return f"{fact} ({begin} to {end})"
 
 
-def _asked(row: RelationRow, entity: str, words: set[str]) -> int:
-    other = row.object if row.subject_id == entity else row.subject
-    spoken = f"{row.predicate.replace('_', ' ')} {other}".lower()
-    return ASKED_FOR if words & {_stem(word) for word in _WORD.findall(spoken)} else 0
+def _paths(graph: Snapshot, asked: Asked, rules: Rules) -> list[tuple[Edge, ...]]:
+    """Shortest paths of at least two steps between any two that are named.
+
+    The person counts only where a connection is asked for: nearly everything is near to them.
+    """
+    me = graph.person()
+    ends = [one for one in asked.named if asked.connection or one != me]
+    longest = rules.limits.path if asked.connection else len(rules.scores.path) + 1
+    paths = [
+        graph.path(one, other, asked.period.covers)
+        for one, other in combinations(ends[: rules.limits.entities], 2)
+    ]
+    return [path for path in paths if 1 < len(path) <= longest]
 
 
-def _stem(word: str) -> str:
-    # Enough to see "reports" in "report" and "managed" in "manager"; a search engine it is not.
-    return word[:5]
+def _around(graph: Snapshot, asked: Asked, rules: Rules) -> list[tuple[Edge, int]]:
+    """Everything within two steps by its share of the walk, with what is asked for on top."""
+    me = graph.person()
+    named = {*asked.named, *asked.ends}
+    edges = walk.neighbourhood(
+        graph,
+        asked.named,
+        asked.ends,
+        asked.period.covers,
+        lambda edge: asked.wants(edge.predicate),
+        rules.limits,
+    )
+    least = rules.walk.person_bp / 10_000
+    weights = {one: least if one == me and len(named) > 1 else 1.0 for one in named}
+    shares = walk.shares(graph, edges, weights, rules.walk)
+    others = named - {me}
+    return [(edge, _worth(graph, asked, rules, shares[edge.id], others, edge)) for edge in edges]
+
+
+def _worth(
+    graph: Snapshot,
+    asked: Asked,
+    rules: Rules,
+    share: float,
+    others: set[int],
+    edge: Edge,
+) -> int:
+    scores = rules.scores
+    ends = {edge.subject, edge.object}
+    if len(ends) == 2 and ends <= {*asked.named, *asked.ends}:
+        return scores.between
+    touches = bool(ends & others)
+    top = scores.near if touches or graph.person() not in ends else scores.near_me
+    near = round(top * _height(share, rules))
+    asks = asked.wants(edge.predicate) or any(
+        asked.wants_name(graph.entities[end]) for end in ends if end not in asked.named
+    )
+    return min(TOP_SCORE, near + (scores.asked if asks else 0))
+
+
+def _height(share: float, rules: Rules) -> float:
+    """Where a share of the walk stands between nothing (0) and full worth (1), by its logarithm."""
+    low, high = rules.walk.nothing_bp / 10_000, rules.walk.full_bp / 10_000
+    if share <= low:
+        return 0.0
+    return min(1.0, math.log(share / low) / math.log(high / low))
+
+
+def _doubts(graph: Snapshot, edge: Edge) -> str:
+    """What makes a relation uncertain, in words: a contradiction, a name that means several."""
+    doubts = ["contradicted by another entry"] if edge.status == "conflict" else []
+    for end in dict.fromkeys((edge.subject, edge.object)):
+        count = graph.namesakes(end)
+        if count > 1:
+            doubts.append(f"{graph.entities[end]} is one of {count} of that name")
+    return f" [{'; '.join(doubts)}]" if doubts else ""

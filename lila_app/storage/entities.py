@@ -68,11 +68,11 @@ def find_entity(store: Source, name: str) -> EntityRow | None:
 
 
 def called(store: Source, name: str) -> list[EntityRow]:
-    """Everyone a name can mean, by id: by name, alias, spelling, or what it is short for."""
+    """Everyone a name can mean, by id: by name, alias or spelling, and all of that base."""
     storable(name)
     with reading(store) as connection:
-        found = _having(connection, key(name), Form(15)) | _having(
-            connection, folded(name), Form.FOLDED | Form.SPOKEN
+        found = _having(connection, key(name), Form.ALIAS | Form.SPOKEN | Form.BASE) | _having(
+            connection, folded(name), Form.FOLDED
         )
         exact = connection.execute("select id from entities where key = ?", (key(name),)).fetchone()
         if exact is not None:

@@ -15,6 +15,7 @@ WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 """A word of a name or of a text in which names are looked for."""
 
 _BESIDE = re.compile(r"\s*\([^()]*\)\s*$")
+_ENDING = re.compile(r"['’]s\b")
 _POSSESSIVE = re.compile(r"['’](s)?$")
 _TITLES = frozenset({"dr", "doctor", "prof", "professor"})
 """Titles that say neither sex nor family, so that two people never differ by them alone."""
@@ -34,6 +35,8 @@ class Form(IntFlag):
     """Without accents, dots, hyphens and title: finds the entity where it is the only one."""
     BASE = 8
     """A distinguished name without what distinguishes it: "alex" of "Alex (work)"."""
+    FIRST = 16
+    """The first of several words that all begin with a capital: "alex" of "Alex Brandt"."""
 
 
 def key(name: str) -> str:
@@ -42,8 +45,8 @@ def key(name: str) -> str:
 
 
 def spoken(name: str) -> str:
-    """A name as words in lower case; "" where it has none."""
-    return key(" ".join(WORD.findall(name)))
+    """A name as words in lower case, without possessive endings; "" where it has none."""
+    return key(" ".join(WORD.findall(_ENDING.sub("", name))))
 
 
 def folded(name: str) -> str:
@@ -77,4 +80,11 @@ def forms(name: str, aliases: tuple[str, ...]) -> dict[str, Form]:
         note(spoken(one), Form.SPOKEN)
         if base(one):
             note(spoken(base(one)), Form.BASE)
+        note(_first(one), Form.FIRST)
     return found
+
+
+def _first(name: str) -> str:
+    words = WORD.findall(base(name) or name)
+    capital = len(words) > 1 and all(word[0].isupper() for word in words)
+    return key(words[0]) if capital and words[0].lower() not in _TITLES else ""

@@ -122,7 +122,10 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A typed relation with the interval in which it holds (open ends are None)."""
+    """A typed relation with the interval in which it holds (open ends are None).
+
+    `status` is current, conflict or closed; `source` the fact, memory or turn it comes from.
+    """
 
     id: str
     subject: str
@@ -131,6 +134,8 @@ class RelationInfo:
     valid_from: str | None
     valid_to: str | None
     at: str
+    status: str = "current"
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
