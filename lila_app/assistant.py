@@ -18,14 +18,17 @@ from lila_app.facade.cache import Cache
 from lila_app.facade.contexts import Contexts
 from lila_app.facade.costs import Costs
 from lila_app.facade.documents import Documents
+from lila_app.facade.door import through
 from lila_app.facade.goals import Goals
 from lila_app.facade.graph import Graph
 from lila_app.facade.importing import Importing
 from lila_app.facade.memory import Memory
 from lila_app.facade.models import Models
 from lila_app.facade.policies import Policies
+from lila_app.facade.privacy import PrivacyRules
 from lila_app.facade.sessions import Sessions
 from lila_app.facade.upkeep import Upkeep
+from lila_app.keeping import keeping
 from lila_app.paths import Home
 from lila_app.resources import Resources
 from lila_app.sending import as_request, stable
@@ -48,11 +51,11 @@ class Lila:
         self._resources = resources
         self.profile = resources.profile
         self.home = resources.home
-        self.sessions = Sessions(resources)
-        self.goals = Goals(resources)
-        self.memory = Memory(resources)
-        self.graph = Graph(resources)
-        self.documents = Documents(resources)
+        sessions, goals, memory = Sessions(resources), Goals(resources), Memory(resources)
+        documents, graph, door = Documents(resources), Graph(resources), resources.privacy
+        self.sessions, self.goals = through(door, sessions), through(door, goals)
+        self.memory, self.graph = through(door, memory), through(door, graph)
+        self.documents = through(door, documents)
         self.imports = Importing(resources)
         self.contexts = Contexts(resources)
         self.models = Models(resources)
@@ -60,7 +63,8 @@ class Lila:
         self.costs = Costs(resources)
         self.cache = Cache(resources)
         self.db = Upkeep(resources)
-        self._toolbox = toolbox(self.memory, self.sessions, self.documents, self.goals)
+        self.privacy = PrivacyRules(resources)
+        self._toolbox = toolbox(memory, sessions, documents, goals, graph)
 
     def preview(
         self,
@@ -75,7 +79,7 @@ class Lila:
         """What the model would see; calls no model and writes nothing. Raises LilaError."""
         resources = self._resources
         ask = Ask(
-            text=usable(text),
+            text=resources.privacy.named(usable(text)),
             use_case=use_case,
             session_id=session,
             now=moments.resolve(now, resources.clock),
@@ -104,12 +108,14 @@ class Lila:
         second and keeps what came of it, marked. `now` rehearses a turn at another time. `confirm`
         is asked before a tool changes something; without it nothing is changed. Raises LilaError.
         """
-        resources = self._resources
-        said = Said(
-            text, use_case, session, moments.resolve(now, resources.clock), budget, now is None
-        )
-        tools = Tools(self._toolbox, confirm)
-        return answer(resources, partial(resources.roster.chain, model), said, tools)
+        resources, chain = self._resources, partial(self._resources.roster.chain, model)
+        at = moments.resolve(now, resources.clock)
+
+        def begin(text: str, confirm: Confirm | None) -> AsyncGenerator[TurnEvent, None]:
+            said = Said(text, use_case, session, at, budget, now is None)
+            return answer(resources, chain, said, Tools(self._toolbox, confirm))
+
+        return keeping(resources.privacy, text, confirm, begin)
 
     def retry(
         self,
@@ -127,8 +133,12 @@ class Lila:
         resources = self._resources
         turn = unfinished(resources.store, session)
         said = Said(turn.user, turn.use_case, session, resources.clock(), budget, True)
-        tools = Tools(self._toolbox, confirm)
-        return answer(resources, partial(resources.roster.chain, model), said, tools, turn)
+        chain = partial(resources.roster.chain, model)
+
+        def begin(_: str, confirm: Confirm | None) -> AsyncGenerator[TurnEvent, None]:
+            return answer(resources, chain, said, Tools(self._toolbox, confirm), turn)
+
+        return keeping(resources.privacy, "", confirm, begin)
 
     def warm(self, use_case: str = "chat", session: str | None = None) -> None:
         """Load what the first turn needs, and have the model read the stable prefix, meanwhile."""

@@ -199,6 +199,13 @@ class Roster:
         with self._lock:
             return self._abouts.get(name, About())
 
+    def place(self, name: str) -> About:
+        """What is known of where a model is, also without its key."""
+        try:
+            return about(name, self._routes())
+        except (ConfigError, KeyError):  # a name that leads nowhere
+            return About()
+
     def limits(self, name: str | None) -> ModelLimits:
         """What a model can take, also while its weights or its key are not here yet."""
         try:

@@ -22,6 +22,7 @@ from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Confirm, Done, Notice, Started, TurnEvent
 from lila_app.gateway.calls.calling import Switched
 from lila_app.gateway.port import Provider, Request, Step, TextDelta, ThinkingDelta, Usage
+from lila_app.keeping import kept
 from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
@@ -178,7 +179,8 @@ class _OpenTurn:
                 return
             if self.reply.text:
                 self._stay()
-            asked = loop.take(self.reply, offered=answering.offered, record_id=self.record_id)
+            reply = await asyncio.to_thread(kept, self._resources.privacy, self.reply)
+            asked = loop.take(reply, offered=answering.offered, record_id=self.record_id)
             async with aclosing(asked) as events:
                 async for event in events:
                     yield event
@@ -227,7 +229,9 @@ class _OpenTurn:
             policy.result_tokens,
             resources.count,
         )
-        return Setting(resources.store, self._tools.toolbox, policy, where, self._tools.confirm)
+        writes = resources.settings.memory.writes
+        tools = self._tools
+        return Setting(resources.store, tools.toolbox, policy, where, tools.confirm, writes)
 
     async def _answer(self, asked: _Asked) -> AsyncGenerator[TurnEvent, None]:
         """Assemble, record, ask; again while one that is to answer finds it too large."""
@@ -351,7 +355,7 @@ class _OpenTurn:
         turns.finish(
             self._resources.store,
             self._turn.id,
-            self.reply.text,
+            self._resources.privacy.kept(self.reply.text, ours=True),
             stopped=self.stopped,
             record_id=self.record_id or None,
             model=self.answering,

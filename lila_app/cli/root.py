@@ -24,6 +24,7 @@ ENTRIES = {
     "keys": Entry("keys", "Set, list, test and delete the keys of model providers."),
     "cost": Entry("cost", "Show what models cost, and what each layer of a prompt would."),
     "cache": Entry("cache", "Show how well the caches of model providers are used."),
+    "privacy": Entry("privacy", "See what is found in a text, who is told what, what is held."),
     "db": Entry("db", "Check, back up, export and restore the store."),
     "doctor": Entry("doctor", "Check this machine and say what to do about what is missing."),
     "paths": Entry("paths", "Show where everything lives."),

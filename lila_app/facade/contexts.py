@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from lila_app import citing, moments
-from lila_app.context import Specification, assemble, from_inputs, from_snapshot, policy_hash
+from lila_app.context import Context, Specification, assemble, from_inputs, from_snapshot, policy_hash
 from lila_app.embedding.tokens import TOKENIZER
 from lila_app.errors import NotFoundError
 from lila_app.facade.differences import compare
@@ -103,6 +103,10 @@ class Contexts:
 
     def text(self, id: str = "last") -> str:
         """The exact prompt of a record, made again from its candidates."""
+        return self.context(id).text
+
+    def context(self, id: str = "last") -> Context:
+        """What was assembled for a record, made again. Raises NotFoundError where it is erased."""
         record = self._record(id, None, None)
         record_id = str(record["meta"]["record_id"])
         if record.get("erased"):
@@ -110,7 +114,7 @@ class Contexts:
                 f"the prompt of {record_id} is gone: something in it was forgotten",
                 hint="`lila context show` still shows what is left of the record",
             )
-        return assemble(self._specification(record_id, record), self._resources.count).text
+        return assemble(self._specification(record_id, record), self._resources.count)
 
     def _specification(self, record_id: str, record: Record) -> Specification:
         policy = from_snapshot(records.get_policy(self._store, str(record["policy_hash"])))

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lila_app.privacy import placeholders
-from lila_app.privacy.detection import Detector
 from lila_app.privacy.placeholders import FORM
 from lila_app.privacy.spans import Kind, Span, resolved
-from lila_app.privacy.vault import Value, Vault
+from lila_app.privacy.vault import Value
 
 
 class Finder(Protocol):
@@ -18,6 +17,26 @@ class Finder(Protocol):
 
     def find(self, text: str, kinds: frozenset[Kind]) -> Iterable[Span]:
         """The finds of these kinds."""
+        ...
+
+
+class Keeper(Protocol):
+    """What knows placeholders: the vault, or something that stands for it in a trial."""
+
+    def placeholders(self, wanted: Iterable[Value]) -> Mapping[Value, str]:
+        """The placeholder of each value, made where there is none."""
+        ...
+
+    def known(self, wanted: Iterable[Value]) -> Mapping[Value, str]:
+        """The placeholders of those that have one."""
+        ...
+
+    def value(self, placeholder: str) -> str | None:
+        """What a placeholder stands for."""
+        ...
+
+    def spans(self, text: str, kinds: frozenset[Kind]) -> Iterable[Span]:
+        """Where known values stand in a text."""
         ...
 
 
@@ -35,8 +54,8 @@ class Held:
 class Redactor:
     """Replaces what is found under rules, by what the vault has for it. Blocking."""
 
-    def __init__(self, finder: Finder | Detector, vault: Vault) -> None:
-        self._finder = finder
+    def __init__(self, finder: Finder, vault: Keeper) -> None:
+        self.finder = finder
         self.vault = vault
 
     def redacted(
@@ -56,8 +75,12 @@ class Redactor:
         held: Held | None = None,
         *,
         ours: bool = False,
+        add: bool = True,
     ) -> list[str]:
-        """The same for several texts, which the vault is asked for once."""
+        """The same for several texts, which the vault is asked for once.
+
+        Without `add` the vault learns nothing, and values it does not know stay as they are.
+        """
         if not kinds:
             return list(texts)
         held = held or Held()
@@ -67,7 +90,7 @@ class Redactor:
         ]
         if not wanted:
             return [text for text, _ in found]
-        made = self.vault.placeholders(wanted)
+        made = self.vault.placeholders(wanted) if add else self.vault.known(wanted)
         held.values.update({placeholder: value for (_, value), placeholder in made.items()})
         return [_replaced(text, spans, made) for text, spans in found]
 
@@ -82,7 +105,7 @@ class Redactor:
     ) -> tuple[Span, ...]:
         forms = [match.span() for match in FORM.finditer(text)] if "[" in text else []
         found = [Span(start, end, "lookalike") for start, end in forms]
-        found += [*self._finder.find(text, kinds), *self.vault.spans(text, kinds)]
+        found += [*self.finder.find(text, kinds), *self.vault.spans(text, kinds)]
         spans = resolved(found)
         for start, end in forms if ours else ():
             value = self.vault.value(text[start:end])
@@ -96,6 +119,7 @@ def _replaced(text: str, spans: tuple[Span, ...], made: Mapping[Value, str]) -> 
     pieces: list[str] = []
     end = 0
     for span in spans:
-        pieces += [text[end : span.start], made[span.kind, text[span.start : span.end]]]
+        value = text[span.start : span.end]
+        pieces += [text[end : span.start], made.get((span.kind, value), value)]
         end = span.end
     return "".join((*pieces, text[end:]))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lila_app.context import Source
 from lila_app.gateway.port import Provider
+from lila_app.privacy import placeholders
 from lila_app.privacy.guard import Guard, Revealing
 from lila_app.privacy.key import VaultKey
 from lila_app.privacy.rules import Rules, parse
 from lila_app.privacy.spans import Kind
+from lila_app.privacy.streaming import escaped
 from lila_app.privacy.vault import Vault
 from lila_app.storage import vault as table
 from lila_app.storage.connection import Store
@@ -87,15 +89,23 @@ class Privacy:
             return Guard(provider, self)
         return Revealing(provider, self.shown) if self.restoring else provider
 
-    def screened(self, texts: list[str]) -> tuple[list[str], Mapping[str, str]]:
-        """Texts as they may go on the wire; see `guard.Screen`."""
+    def screened(
+        self, texts: list[str], *, add: bool = True
+    ) -> tuple[list[str], Mapping[str, str]]:
+        """Texts as they may go on the wire; see `guard.Screen`. Without `add` only a rehearsal."""
         from lila_app.privacy.redaction import Held
 
         kinds = self.rules.wire.kinds
         if not kinds:  # the wire is open: nothing is hidden from a model, stored how it may be
             return [self.shown(text) for text in texts], {}
         held = Held()
-        redacted = self.redactor.all_redacted(texts, kinds, held, ours=self.restoring)
+        redactor = self.redactor
+        if not add:
+            from lila_app.privacy.redaction import Redactor
+            from lila_app.privacy.trying import TrialVault
+
+            redactor = Redactor(redactor.finder, TrialVault(self.vault))
+        redacted = redactor.all_redacted(texts, kinds, held, ours=self.restoring)
         return redacted, held.values
 
     def kept(self, text: str, *, ours: bool = False) -> str:
@@ -104,22 +114,47 @@ class Privacy:
             return text
         return self.redactor.redacted(text, self.storing, ours=ours)
 
+    def kept_within(self, value: object) -> object:
+        """The same for every text within a JSON value, which may hold placeholders already."""
+        if isinstance(value, str):
+            return self.kept(value, ours=True)
+        if isinstance(value, list):
+            return [self.kept_within(one) for one in cast("list[object]", value)]
+        if isinstance(value, dict):
+            items = cast("dict[str, object]", value).items()
+            return {key: self.kept_within(one) for key, one in items}
+        return value
+
+    def named(self, text: str) -> str:
+        """The name of something as it is stored; nothing is added to the vault."""
+        return self._known(text)[0]
+
     def sought(self, text: str) -> str:
         """A query as what it may match is stored; a value also as it is written elsewhere."""
-        if not self.storing:
-            return text
-        from lila_app.privacy.redaction import Held
-
-        held = Held()
-        kept = self.redactor.redacted(text, self.storing, held)
-        also = [way for one in held.values for way in self.vault.ways(one) if way not in kept]
+        kept, values = self._known(text)
+        also = [way for one in values for way in self.vault.ways(one) if way not in kept]
         return " ".join((kept, *dict.fromkeys(also)))
 
-    def shown(self, text: str) -> str:
+    def shown(self, text: str, *, within_json: bool = False) -> str:
         """A stored text as the person sees it."""
-        if not self.restoring:
+        if not self.restoring or "[" not in text:
             return text
-        return self.redactor.restored(text)
+        if within_json:
+            return placeholders.restored(text, self._escaped)
+        return placeholders.restored(text, self.vault.value)
+
+    def _escaped(self, placeholder: str) -> str | None:
+        value = self.vault.value(placeholder)
+        return None if value is None else escaped({placeholder: value})[placeholder]
+
+    def _known(self, text: str) -> tuple[str, Mapping[str, str]]:
+        from lila_app.privacy.redaction import Held
+
+        if not self.storing:
+            return text, {}
+        held = Held()
+        kept = self.redactor.all_redacted([text], self.storing, held, add=False)[0]
+        return kept, held.values
 
 
 @lru_cache(maxsize=4)

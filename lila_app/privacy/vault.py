@@ -116,6 +116,11 @@ class Vault:
             return counts
 
     @property
+    def next(self) -> int:
+        """The number the next new value gets, if nobody is quicker."""
+        return table.numbered(self._store) + 1
+
+    @property
     def unreadable(self) -> int:
         """Entries hidden with another key than the one there is."""
         with self._lock:

@@ -183,3 +183,29 @@ def _of_table(connection: Connection, table: str) -> Iterator[str]:
             for (text,) in rows:
                 if isinstance(text, str):
                     yield text
+
+
+HELD: tuple[tuple[str, str], ...] = (
+    ("turns", "user"),
+    ("turns", "reply"),
+    ("memories", "text"),
+    ("facts", "text"),
+    ("chunks", "text"),
+    ("goals", "text"),
+    ("notes", "text"),
+    ("cuts", "summary"),
+)
+"""Where a text of the person's, or one made of them, is kept: table and column."""
+
+
+def texts(source: Source, limit: int | None = None) -> Iterator[tuple[str, str]]:
+    """(table, text) of what is held, of each column the newest `limit`."""
+    with reading(source) as connection:
+        for table, column in HELD:
+            rows = connection.execute(
+                f"select {column} from {table} where {column} is not null and {column} != '' "
+                "order by id desc limit ?",
+                (-1 if limit is None else limit,),
+            )
+            for (text,) in rows:
+                yield table, text
