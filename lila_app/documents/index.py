@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lila_app.documents.chunk import SEPARATOR, chunk
@@ -31,6 +31,7 @@ def ingest(
     now: str,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
+    kept: Callable[[str], str] | None = None,
 ) -> IngestReport:
     """Take in the files, and the files of the folders, and drop what is gone from those folders.
 
@@ -39,7 +40,7 @@ def ingest(
     batches and are caught up by the next run. What cannot be read is in the report's problems,
     and so is what could only be read in part. Progress is (files done, files, path), then
     (vectors done, vectors, "embedding"). Blocking. Raises `Cancelled` when `cancelled` says so
-    (what is done stays), `StorageError` and `WeightsError`.
+    (what is done stays), `StorageError` and `WeightsError`. `kept` is how a text may be stored.
     """
 
     def stop() -> None:
@@ -51,7 +52,7 @@ def ingest(
 
     found = find(paths, stop=stop)
     known = {row.path: row for row in documents.list_documents(store)}
-    run = _Run(store, count, now, stop, known)
+    run = _Run(store, count, now, stop, known, kept)
     for done, path in enumerate(found.files):
         stop()
         if progress is not None:
@@ -79,6 +80,7 @@ class _Run:
     now: str
     stop: Callable[[], None]
     known: dict[str, DocumentRow]
+    kept: Callable[[str], str] | None = None
     problems: list[DocumentProblem] = field(default_factory=list[DocumentProblem])
     dropped: set[str] = field(default_factory=set[str])
     added: int = 0
@@ -141,6 +143,9 @@ class _Run:
             digest = sha256(path, stop=self.stop)
             loaded = load(path, stop=self.stop)
             chunks = _chunks(loaded, self.count)
+            if self.kept is not None:
+                loaded = replace(loaded, title=self.kept(loaded.title))
+                chunks = [_redacted(one, self.kept, self.count) for one in chunks]
             self.stop()
             try:
                 row = documents.upsert_document(
@@ -181,6 +186,12 @@ def _chunks(loaded: Loaded, count: Counter) -> Sequence[NewChunk]:
         NewChunk(_under(loaded.title, one.heading), one.text, one.tokens, one.first_line, one.page)
         for one in chunk(loaded.parts, count)
     ]
+
+
+def _redacted(one: NewChunk, kept: Callable[[str], str], count: Counter) -> NewChunk:
+    """A chunk as it may be stored; its title is redacted like any text."""
+    text = kept(one.text)
+    return replace(one, heading=kept(one.heading), text=text, tokens=count(text))
 
 
 def _under(title: str, heading: str) -> str:

@@ -46,6 +46,7 @@ class Documents:
             now=moments.stored(resources.clock()),
             progress=progress,
             cancelled=cancelled,
+            kept=resources.privacy.kept if resources.privacy.storing else None,
         )
 
     def list(self) -> tuple[DocumentInfo, ...]:

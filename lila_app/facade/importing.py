@@ -58,7 +58,8 @@ class Importing:
         Vectors follow in the background. Raises LilaError; what was imported by then stays.
         """
         resources = self._resources
-        choice = Choice(resources.settings.zone, _format(kind), source, zone, learn)
+        kept = resources.privacy.kept if resources.privacy.storing else None
+        choice = Choice(resources.settings.zone, _format(kind), source, zone, learn, kept=kept)
         watch = _watch(progress, named, lambda: moments.stored(resources.clock()))
         try:
             return _report(running.run(resources.store, Path(path), choice, watch))

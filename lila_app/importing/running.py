@@ -16,7 +16,7 @@ from lila_app.importing import chatgpt, claude, jsonl, markdown
 from lila_app.importing.json_stream import elements
 from lila_app.importing.model import Format, Record, Skip
 from lila_app.importing.sources import Counted, Found, found
-from lila_app.importing.writing import BATCH, Writer, Written
+from lila_app.importing.writing import BATCH, Kept, Writer, Written
 from lila_app.storage import imports
 from lila_app.storage.connection import Store
 from lila_app.views import Progress
@@ -49,6 +49,7 @@ class Choice:
     zone: tzinfo | None = None
     learn: bool = True
     dry: bool = False
+    kept: Kept | None = None
 
 
 @dataclass(slots=True)
@@ -125,7 +126,7 @@ class _Work:
         # account, under whatever name, has the same. Elsewhere "1" is only the file's own.
         shared = self._source.kind in ("chatgpt", "claude") and not self._choice.name
         namespace = "" if shared else row.name
-        writer = Writer(row, namespace, self._choice.learn)
+        writer = Writer(row, namespace, self._choice.learn, self._choice.kept)
         self._outcome.resumed_at = row.position
         for skip in self._source.left:
             self._leave(skip)

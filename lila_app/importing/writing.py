@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from lila_app.importing.model import Conversation, Message, Record, Skip, key
 from lila_app.importing.values import shown
@@ -32,16 +32,25 @@ class Written:
     skips: list[Skip] = field(default_factory=list[Skip])
 
 
+Kept = Callable[[str], str]
+"""A text as it may be stored; the same text always the same way, so that it is known again."""
+
+
 class Writer:
     """Puts the messages of one source into the store."""
 
-    def __init__(self, row: imports.ImportRow, namespace: str, learn: bool) -> None:
+    def __init__(
+        self, row: imports.ImportRow, namespace: str, learn: bool, kept: Kept | None = None
+    ) -> None:
+        self._kept = kept
         self._row = row
         self._names = (row.kind, namespace)
         self._learn = learn
 
     def write(self, store: Store, records: Sequence[Record], *, position: int, at: str) -> Written:
         """Store what is new in some records, and that they are done."""
+        if self._kept is not None:  # before the transaction: it may write itself
+            records = [_redacted(record, self._kept) for record in records]
         with store.write() as connection:
             done = self._put(connection, [one for record in records for one in record.messages])
             left = sum(skip.count for record in records for skip in record.skips)
@@ -166,3 +175,19 @@ def _differs(before: imports.Known) -> str:
     if before.turn_id == "":
         return "the source has another message of that id"
     return f"it was imported as {before.turn_id} with other words, which stay"
+
+
+def _redacted(record: Record, kept: Kept) -> Record:
+    """A record whose texts are as they may be stored."""
+    return replace(
+        record,
+        messages=tuple(
+            replace(
+                one,
+                text=kept(one.text),
+                speaker=kept(one.speaker),
+                conversation=replace(one.conversation, title=kept(one.conversation.title)),
+            )
+            for one in record.messages
+        ),
+    )
