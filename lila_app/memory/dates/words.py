@@ -54,7 +54,7 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|want to|need to|have to|"
     r"got to|must|should|upcoming|due|starts?|begins?|arrives?|leaves?|deadline|appointment|"
     r"(?:am|is|are) (?!was)\w+ing|is|are|let's|until|by then)\b|'ll\b|'(?:m|re|s) \w+ing\b|"
-    r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|until)\b|"
+    r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|until)\s*$|"
     r"\b(?:i've|i have|we have|we've|has) (?:got )?(?:a|an|my|our|another)\b",
     re.IGNORECASE,
 )

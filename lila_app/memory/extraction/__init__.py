@@ -1,24 +1,18 @@
-"""What a turn says, as subject, predicate, value; without a model."""
+"""What a turn says, as subject, predicate, value; without a model.
 
-from __future__ import annotations
+gate       which sentences are looked at, and which only look like facts
+asking     what is said to LILA itself: remember, correction, always
+gazetteer  known names, first of all
+parser     spaCy's small English model, its weights checked
+clauses    who, which verbs, what follows
+nouns      whom or what a few words mean
+reading    a clause taken apart
+being, doing, planning   the rules
+build      from what a rule found to a candidate
 
-from collections.abc import Mapping
+What is not sure is left: a false fact about somebody costs more than one that is said again.
+"""
 
-from lila_app.memory.dates import resolve
-from lila_app.memory.model import Extracted, Utterance
-from lila_app.memory.predicates import Predicates
+from lila_app.memory.extraction.extractor import Extractor
 
-
-class Extractor:
-    """Finds what is stated. Cheap to make, safe to share between threads."""
-
-    def __init__(self, predicates: Predicates) -> None:
-        self._predicates = predicates
-
-    def warm(self) -> None:
-        """Load the parser now (3 s) instead of at the first utterance."""
-
-    def extract(self, utterance: Utterance, known: Mapping[str, str]) -> Extracted:
-        """What an utterance states; `known` leads spoken names in lower case to entities' names."""
-        del known
-        return Extracted((), (), resolve(utterance.text, utterance.at))
+__all__ = ["Extractor"]

@@ -1,0 +1,446 @@
+"""Rules for "is": names, ages, callings, kin, favourites, what something is and where."""
+
+from __future__ import annotations
+
+import re
+
+from lila_app.memory.extraction.lexicon import (
+    ATTRIBUTES,
+    DIETS,
+    ILLNESSES,
+    JOBS,
+    MEETINGS,
+    PETS,
+    ROLES,
+    VALUES,
+    is_medicine,
+)
+from lila_app.memory.extraction.nouns import Mention, related
+from lila_app.memory.extraction.reading import Fact, Reading
+from lila_app.memory.extraction.words import Words, is_name, is_noun, said
+from lila_app.memory.model import Cue
+
+_NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+}
+_PEOPLE = ("me", "name", "role", "pet", "pronoun")
+
+
+def being(reading: Reading) -> list[Fact]:
+    """What a clause with "is", "is called" or "was born" states."""
+    facts: list[Fact] = []
+    own = _property(reading)
+    if own is not None:
+        return own
+    for subject in reading.subjects:
+        facts += _of(reading, subject)
+    return facts + _together(reading)
+
+
+def _cue(reading: Reading) -> Cue:
+    if reading.ended:
+        return "ended"
+    changed = bool(reading.adverbs & {"now", "instead"})
+    new = any(word.low == "new" for word in reading.clause.subject)
+    return reading.cue or ("update" if changed or new else "")
+
+
+def _born(reading: Reading, subject: Mention) -> list[Fact]:
+    """Lia was born on 21 November 2014: the words of the day are read later."""
+    if reading.clause.main != "bear" or subject.sort not in _PEOPLE or reading.clause.denied:
+        return []
+    return [Fact(subject.name, "birthday", said(reading.clause.rest, reading.text))]
+
+
+def _of(reading: Reading, subject: Mention) -> list[Fact]:
+    if not subject.name and subject.sort != "role":
+        return []
+    for rule in (_born, _named, _age, _adjective, _role_of, _calling, _medicine, _kind, _where):
+        facts = rule(reading, subject)
+        if facts:
+            return facts
+    return []
+
+
+def _property(reading: Reading) -> list[Fact] | None:
+    """My name is, my favourite colour is, my shoe size is; None for another kind of subject."""
+    words = [word for word in reading.clause.subject if word.tag != "RB"]
+    owned = [i for i, w in enumerate(words) if w.low in _OWNING or w.tag == "POS"]
+    if reading.clause.main != "be" or not words or reading.clause.past:
+        return None
+    start = owned[-1] + 1 if owned else 0
+    kept = words[start:]
+    if not kept or (not owned and words[0].low != "the"):
+        return None
+    owner = _owner(reading, words[:start]) if owned else ""
+    low = [word.low for word in kept if word.low not in ("the", "new", "full", "first", "real")]
+    if low and low[0] in ("favourite", "favorite", "favourites", "fave"):
+        return _favourite(reading, owner, low[1:])
+    return _attribute(reading, owner, kept, low)
+
+
+_OWNING = ("my", "our", "her", "his", "its")
+
+
+def _owner(reading: Reading, words: Words) -> str:
+    """Whose property it is: the speaker's, a name's, or that of somebody's sister."""
+    if len(words) == 1:
+        mine = words[0].low in ("my", "our")
+        return reading.speaking.speaker if mine else reading.speaking.meant()
+    found = reading.names(words[:-1]) if words[-1].tag == "POS" else []
+    return found[0].name if len(found) == 1 else ""
+
+
+def _favourite(reading: Reading, owner: str, what: list[str]) -> list[Fact]:
+    chosen = _complement(reading)
+    name = "_".join(what)
+    if not owner or not name or not chosen or len(what) > 3 or not name.isascii():
+        return []
+    name = name.replace("color", "colour").replace("'", "")
+    fact = Fact(owner, f"favourite_{name}", chosen, reading.clause.denied, _cue(reading))
+    return [fact]
+
+
+def _complement(reading: Reading) -> str:
+    """What it is, as one value, with what hangs on it by a preposition."""
+    words = [word for _, part in reading.parts[:1] for word in part]
+    return reading.whole(words)
+
+
+_NAMED = {
+    "birthday": "birthday",
+    "address": "address",
+    "pronouns": "pronouns",
+    "timezone": "timezone",
+    "time zone": "timezone",
+    "blood type": "blood_type",
+    "blood group": "blood_type",
+    "hobby": "hobby",
+}
+
+
+def _attribute(reading: Reading, owner: str, kept: Words, low: list[str]) -> list[Fact] | None:
+    what = " ".join(low)
+    rest = reading.clause.rest
+    stated = said([w for w in rest if w.tag not in (".",) and w.low not in ("now", "on")], reading.text)
+    stated = stated.strip(" '\"“”.")
+    if what == "name":
+        return _own_name(reading, owner, stated)
+    if what in _NAMED and owner:
+        return [Fact(owner, _NAMED[what], stated, reading.clause.denied, _cue(reading))] if stated else []
+    head = kept[-1]
+    plain = all(w.tag in ("NN", "NNS", "JJ", "NNP", "CC", "IN", "DT") or w.low == "wi-fi" for w in kept)
+    if head.lemma not in ATTRIBUTES or not plain or not stated:
+        return [] if low and head.lemma in ATTRIBUTES else _place_of(kept, reading, stated)
+    return _measured(reading, owner, low, stated)
+
+
+def _place_of(kept: Words, reading: Reading, stated: str) -> list[Fact] | None:
+    """The wifi password at the cabin: what it is of may stand behind it."""
+    mark = next((i for i, word in enumerate(kept) if word.tag == "IN"), None)
+    if mark is None or kept[mark - 1].lemma not in ATTRIBUTES:
+        return None
+    return _measured(reading, "", [w.low for w in kept[:mark] if w.low != "the"], stated)
+
+
+def _measured(reading: Reading, owner: str, low: list[str], stated: str) -> list[Fact]:
+    """A code, a size, a plate: only where the value looks like one."""
+    telling = any(one.isdigit() for one in stated) or any(is_name(w) for w in reading.clause.rest)
+    quoted = any(mark in said(reading.clause.rest, reading.text) for mark in '"“')
+    if not (telling or quoted) or len(stated) > 60:
+        return []
+    stated = re.sub(r"^(?:a|an|the) ", "", stated)
+    if not owner:
+        if len(low) < 2:
+            return []
+        owner, low = " ".join(low[:-1]), low[-1:]
+    fact = Fact(owner, f"attribute_{'_'.join(low)}", stated, reading.clause.denied, _cue(reading))
+    return [fact]
+
+
+def _own_name(reading: Reading, owner: str, stated: str) -> list[Fact]:
+    """My name is Nina, my sister's name is Rita, my dog's name is Rex."""
+    names = [word for word in reading.part("") if is_name(word)]
+    name = said(names, reading.text) if names else ""
+    if not name or not stated.startswith(name):
+        return []
+    words = reading.clause.subject
+    held = reading.names(words[:-2]) if len(words) > 2 and words[-2].tag == "POS" else []
+    if held and held[0].noun and not held[0].implied:
+        reading.speaking.note(name)
+        return _triples(related(held[0].noun, name, held[0].owner), _cue(reading))
+    if words[0].low in ("her", "his", "its") and len(words) == 2:
+        nameless, reading.speaking.nameless = reading.speaking.nameless, None
+        if nameless is None or reading.speaking.named:
+            return []
+        return _triples(related(nameless[0], name, nameless[1]))
+    if not owner or owner != reading.speaking.speaker:
+        return []
+    return [Fact(owner, "name", name, reading.clause.denied, _cue(reading), confidence=9_000)]
+
+
+def _triples(triples: tuple[tuple[str, str, str], ...], cue: Cue = "") -> list[Fact]:
+    return [Fact(s, p, v, cue=cue, confidence=8_500) for s, p, v in triples]
+
+
+def _named(reading: Reading, subject: Mention) -> list[Fact]:
+    """My sister is (called) Joana; my boat is called Cotovia; I'm Tomás."""
+    words = reading.part("")
+    called = reading.clause.main in ("call", "name")
+    if reading.clause.main not in ("be", "call", "name") or not words or reading.clause.denied:
+        return []
+    if not all(is_name(word) or word.low in (".", "de", "da", "do") for word in words):
+        return []
+    name = reading.names(words)[0].name
+    if subject.sort in ("role", "pet") and subject.noun and not subject.implied:
+        reading.speaking.note(name)
+        return _triples(related(subject.noun, name, subject.owner), _cue(reading))
+    if called and subject.sort == "thing" and subject.owner:
+        owner, noun = subject.owner, subject.noun
+        return [Fact(owner, "owns", name, confidence=8_500), Fact(name, "is_a", noun)]
+    if subject.sort == "me" and not reading.clause.past:
+        return _introduced(reading, subject, words, name, called)
+    return []
+
+
+def _introduced(
+    reading: Reading, subject: Mention, words: Words, name: str, called: bool
+) -> list[Fact]:
+    """I'm Tomás: a name alone, at the end or before a comma."""
+    after = reading.clause.rest[len(words) :]
+    first = len(reading.parts) == 1 and (not after or after[0].tag in (",", ".", ":"))
+    if called:
+        return [Fact(subject.name, "called", name)]
+    if first and words[0].tag in ("NNP",) and reading.clause.rest[0] is words[0]:
+        return [Fact(subject.name, "name", name, confidence=7_500)]
+    return []
+
+
+def _age(reading: Reading, subject: Mention) -> list[Fact]:
+    """I'm 34 (years old), she turned seven."""
+    if subject.sort not in _PEOPLE or reading.clause.main not in ("be", "turn") or reading.clause.denied:
+        return []
+    words = [w for w in reading.part("") if w.low not in ("years", "year", "old", "just")]
+    if len(words) != 1 or any(p for p, _ in reading.parts if p):
+        return []
+    low = words[0].low
+    number = int(low) if low.isdecimal() and len(low) <= 3 else _NUMBER_WORDS.get(low, 0)
+    if not 0 < number < 125 or (reading.clause.past and reading.clause.main == "be"):
+        return []
+    return [Fact(subject.name, "age", str(number))]
+
+
+def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
+    """Allergic to, married to, vegetarian, from, a fan of, diagnosed with, born on."""
+    words = reading.part("")
+    low = [word.low for word in words]
+    denied, cue = reading.clause.denied and not reading.ended, _cue(reading)
+    if subject.sort not in _PEOPLE:
+        return []
+    if "allergic" in low or "intolerant" in low:
+        return _each(subject, "allergic_to", reading.objects(reading.part("to")), denied, cue) + _rather(reading, subject)
+    for adjective, predicate in (("married", "married_to"), ("engaged", "engaged_to")):
+        if low[-1:] == [adjective] and reading.part("to"):
+            names = [m.name for m in reading.names(reading.part("to")) if m.sort in ("name", "me")]
+            return _each(subject, predicate, names, denied, cue, "from")
+    if len(low) == 1 and low[0] in DIETS or (len(low) == 2 and low[0] in ("a", "an") and low[1] in DIETS):
+        return [Fact(subject.name, "diet", low[-1], denied, cue, "from")]
+    if low[-1:] == ["fan"] or low[-3:-1] == ["fan", "of"] or "fan" in low:
+        return _fan(reading, subject, denied, cue)
+    return _from_or_ill(reading, subject, denied, cue)
+
+
+def _rather(reading: Reading, subject: Mention) -> list[Fact]:
+    """Not allergic to nuts, just to shellfish."""
+    rest = reading.clause.rest
+    for place, word in enumerate(rest):
+        if word.low in ("just", "only", "but") and reading.clause.denied and place + 2 < len(rest) + 1:
+            words = [w for w in rest[place + 1 :] if w.low not in ("to", "just", "only") and w.tag != "."]
+            return _each(subject, "allergic_to", reading.objects(words), False, "")
+    return []
+
+
+def _each(
+    subject: Mention, predicate: str, found: list[str], denied: bool, cue: Cue, when: str = ""
+) -> list[Fact]:
+    until = "to" if cue == "ended" else ("from" if when else "")
+    return [Fact(subject.name, predicate, one, denied, cue, until) for one in found if one != subject.name]
+
+
+def _fan(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
+    words = reading.part("")
+    mark = next((i for i, word in enumerate(words) if word.low == "of"), None)
+    if mark is None:
+        return []
+    return _each(subject, "likes", reading.objects(words[mark + 1 :]), denied, cue)
+
+
+def _from_or_ill(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
+    if reading.clause.main == "diagnose" or (reading.clause.main == "be" and reading.clause.verbs[-1] == "diagnose"):
+        return _each(subject, "diagnosed_with", reading.objects(reading.part("with")), denied, cue)
+    if reading.clause.main == "be" and not reading.part(""):
+        names = [m.name for m in reading.names(reading.part("from")) if m.sort == "name"]
+        return _each(subject, "from", names, denied, cue)
+    return []
+
+
+def _role_of(reading: Reading, subject: Mention) -> list[Fact]:
+    """Odete is my neighbour; Elspeth is Nina's mother; Callum and Paulo are brothers."""
+    words = reading.part("")
+    if not _is_named(subject) or reading.clause.main != "be" or not words or reading.clause.past:
+        return []
+    found = reading.names(words)
+    if len(found) != 1 or found[0].sort not in ("role", "pet") or not found[0].owner or found[0].implied:
+        return []
+    if reading.clause.denied and not reading.ended:
+        return []
+    cue = _cue(reading)
+    return [
+        Fact(s, p, v, cue=cue)
+        for s, p, v in related(found[0].noun, subject.name, found[0].owner)
+    ]
+
+
+def _is_named(subject: Mention) -> bool:
+    return subject.sort == "name" or bool(subject.implied and subject.sort == "role")
+
+
+def _calling(reading: Reading, subject: Mention) -> list[Fact]:
+    """I'm a nurse; Duarte is a physics teacher at the Escola do Farol."""
+    words = reading.part("")
+    if subject.sort not in _PEOPLE or subject.sort == "pet" or reading.clause.main not in ("be", "become"):
+        return []
+    if len(words) < 2 or words[0].low not in ("a", "an", "the") or words[-1].lemma not in JOBS:
+        return []
+    if not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "HYPH") or w.low == "-" for w in words):
+        return []
+    cue = _cue(reading)
+    if reading.clause.past and reading.clause.main == "be":
+        return []
+    denied = reading.clause.denied and cue != "ended"
+    facts = [Fact(subject.name, "job", reading.whole(words), denied, cue, "from")]
+    at = [m.name for m in reading.names(reading.part("at", "for")) if m.sort in ("name", "thing")]
+    return facts + [Fact(subject.name, "works_at", one, denied, cue, "from") for one in at[:1] if one]
+
+
+def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
+    """I'm on 20 mg of atorvastatin."""
+    words = [word for word in reading.part("on") if is_medicine(word.low)]
+    if subject.sort not in _PEOPLE or not words:
+        return []
+    cue = _cue(reading)
+    return [Fact(subject.name, "takes_medicine", w.text, reading.clause.denied and cue != "ended", cue) for w in words]
+
+
+def _kind(reading: Reading, subject: Mention) -> list[Fact]:
+    """Metoprolol is a beta blocker; Maasveer is a company."""
+    words = reading.part("")
+    plain = subject.sort == "name" or (subject.sort == "thing" and not subject.owner)
+    if not plain or reading.clause.main != "be" or reading.clause.past or reading.clause.denied:
+        return []
+    opened = reading.clause.subject[0].low in ("the", "a", "an", "that", "this")
+    if opened or len(words) < 2 or words[0].low not in ("a", "an"):
+        return []
+    if not is_noun(words[-1]) or words[-1].lemma in VALUES or words[-1].lemma in ROLES:
+        return []
+    bare = is_medicine(subject.name) or subject.sort == "name" or any(w.entity for w in reading.clause.subject)
+    if not bare or not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "VBN", "HYPH") for w in words):
+        return []
+    facts = [Fact(_lowered(subject.name), "is_a", reading.whole(words))]
+    based = _based(reading)
+    return facts + [Fact(subject.name, "located_in", one) for one in based]
+
+
+def _lowered(name: str) -> str:
+    """A medicine begins a sentence with a capital, and is kept without."""
+    return name.lower() if is_medicine(name) else name
+
+
+def _based(reading: Reading) -> list[str]:
+    behind = [w.low for w in reading.clause.rest]
+    if "based" not in behind:
+        return []
+    return [m.name for m in reading.names(reading.part("in")) if m.sort == "name"]
+
+
+def _where(reading: Reading, subject: Mention) -> list[Fact]:
+    """The office is in Rotterdam; we're in Ghent now; the key is in the drawer; Dad is in hospital."""
+    inside = reading.part("in")
+    if reading.clause.main not in ("be", "base", "locate", "keep") or not inside or reading.clause.past:
+        return []
+    before = [word.low for word in reading.part("")]
+    if before and before != ["based"]:
+        return []
+    denied, cue = reading.clause.denied, _cue(reading)
+    found = reading.names(inside)
+    place = found[0] if len(found) == 1 else None
+    if subject.sort in _PEOPLE:
+        if place and place.sort == "name" and "now" in reading.adverbs:
+            return [Fact(subject.name, "lives_in", place.name, denied, "update", "from")]
+        if [w.low for w in inside] == ["hospital"]:
+            return [Fact(subject.name, "staying_in", "hospital", denied, "", "from")]
+        return []
+    if subject.sort not in ("thing", "name") or place is None:
+        return []
+    if place.sort == "name":
+        return [Fact(subject.name, "located_in", place.name, denied, cue)]
+    return _kept(reading, subject, denied, cue)
+
+
+def _kept(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
+    """A thing one looks for, in a place of the house; not "the problem is in the loop"."""
+    if subject.noun not in _LOOKED_FOR:
+        return []
+    at = next(i for i, (preposition, _) in enumerate(reading.parts) if preposition == "in")
+    behind = [word for _, words in reading.parts[at:] for word in words]
+    span = [w for w in reading.clause.rest if behind[0].start <= w.start <= behind[-1].start]
+    where = reading.whole(span)
+    return [Fact(subject.name, "kept_in", where, denied, cue)] if where else []
+
+
+_LOOKED_FOR = frozenset(
+    "key passport charger document deed card wallet umbrella torch flashlight toolbox tool ladder "
+    "certificate contract manual receipt medicine pill autoinjector inhaler glasses suitcase box "
+    "photo album ring will visa licence license ticket cable drill battery blanket present".split()
+)
+
+
+def _together(reading: Reading) -> list[Fact]:
+    """Sam and I are friends; Callum and Paulo are brothers; Jonas and I got divorced."""
+    if len(reading.subjects) != 2 or reading.clause.denied:
+        return []
+    one, other = reading.subjects
+    if one.sort == "me":
+        one, other = other, one
+    words = [word for word in reading.part("") if word.low not in ("best", "good", "both", "old")]
+    head = words[0].lemma if words else ""
+    predicate = {
+        "friend": "friend_of",
+        "sibling": "sibling_of",
+        "brother": "brother_of",
+        "sister": "sister_of",
+        "colleague": "colleague_of",
+        "cousin": "kin_cousin",
+    }.get(head, "")
+    if not predicate or not one.name or not other.name or len(words) > 1:
+        return []
+    return [Fact(one.name, predicate, other.name)]
+
+
+def is_event(word: str) -> bool:
+    """An appointment, an exam: something with a day."""
+    return word in MEETINGS
+
+
+def is_illness(word: str) -> bool:
+    """An illness by its name."""
+    return word in ILLNESSES or word in ("diabetes",)
+
+
+def is_pet(word: str) -> bool:
+    """An animal one keeps."""
+    return word in PETS

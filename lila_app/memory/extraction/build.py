@@ -1,0 +1,142 @@
+"""From what a rule found to a candidate: checked against the vocabulary, dated, put in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from lila_app.memory.dates.words import DAY_NUMBER, MONTH, MONTHS, YEAR
+from lila_app.memory.extraction.reading import Fact
+from lila_app.memory.model import ME, Candidate, Cue, ResolvedDate
+from lila_app.memory.predicates import Predicate, Predicates
+
+EXPLICIT = 9_500
+"""Basis points for what the person asked to remember."""
+
+_MONTH_NAMES = (
+    "January February March April May June July August September October November December"
+).split()
+_BIRTHDAYS = (
+    re.compile(rf"(?:the )?{DAY_NUMBER}(?: of)? {MONTH}\b(?:,? {YEAR})?", re.IGNORECASE),
+    re.compile(rf"{MONTH} (?:the )?{DAY_NUMBER}\b(?:,? {YEAR})?", re.IGNORECASE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Where a fact was stated, and what the words around it say of it."""
+
+    start: int
+    end: int
+    dates: Sequence[ResolvedDate]
+    since: frozenset[int]
+    until: frozenset[int]
+    explicit: bool
+    cue: Cue
+
+
+def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate | None:
+    """The candidate a fact makes; None for what the vocabulary does not hold or cannot say."""
+    predicate = predicates.get(fact.predicate)
+    subject, value = fact.subject.strip(), _value(fact, stated)
+    if predicate is None or not subject or not value or len(value) > 200 or len(subject) > 80:
+        return None
+    if subject.lower() == value.lower():
+        return None
+    cue: Cue = fact.cue or stated.cue
+    ended = cue == "ended"
+    first, last = _interval(fact, stated, predicate)
+    text = predicate.said(subject, value, negated=fact.negated, ended=ended)
+    if not text:
+        return None
+    if predicate.kind in ("plan", "event") and predicate.name != "due_on" and not ended:
+        text += _when(first, last)
+    return Candidate(
+        subject=subject,
+        predicate=fact.predicate,
+        value=value,
+        text=text.rstrip(".") + ".",
+        kind=predicate.kind,
+        is_entity=predicate.entity,
+        many=predicate.many,
+        start=stated.start,
+        end=stated.end,
+        negated=fact.negated,
+        cue=cue,
+        explicit=stated.explicit,
+        valid_from=first,
+        valid_to=last,
+        confidence=EXPLICIT if stated.explicit else fact.confidence,
+    )
+
+
+def _value(fact: Fact, stated: Stated) -> str:
+    value = " ".join(fact.value.split())
+    if fact.predicate == "due_on":
+        return _days(stated.dates[-1].first, stated.dates[-1].last) if stated.dates else ""
+    if fact.predicate == "birthday":
+        return _birthday(value)
+    return value
+
+
+def _birthday(words: str) -> str:
+    """A day and a month, with the year where it was said; "" for anything else."""
+    for pattern in _BIRTHDAYS:
+        found = pattern.search(words)
+        if found:
+            name = _MONTH_NAMES[MONTHS[found["month"][:3].lower()] - 1]
+            year = f" {found['year']}" if found["year"] else ""
+            return f"{int(found['day'])} {name}{year}"
+    return ""
+
+
+def _interval(
+    fact: Fact, stated: Stated, predicate: Predicate
+) -> tuple[date | None, date | None]:
+    """From when to when it holds, as far as the dates beside it say."""
+    if not stated.dates:
+        return None, None
+    if fact.cue == "ended":
+        return None, stated.dates[-1].last
+    until = next((one.last for one in stated.dates if one.start in stated.until), None)
+    others = [one for one in stated.dates if one.start not in stated.until]
+    if predicate.kind in ("plan", "event") or fact.when == "span":
+        if not others:
+            return None, until
+        return others[-1].first, until or (None if fact.predicate == "member_of" else others[-1].last)
+    since = [one for one in others if one.start in stated.since]
+    if since or (fact.when == "from" and others and predicate.kind != "preference"):
+        return (since or others)[0].first, until
+    return None, until
+
+
+def _when(first: date | None, last: date | None) -> str:
+    if first is None and last is None:
+        return ""
+    if first is None or last is None:
+        return f" until {_day(last)}" if last else f" from {_day(first)}"
+    if first == last:
+        return f" on {_day(first)}"
+    return f" ({_days(first, last)})"
+
+
+def _days(first: date, last: date) -> str:
+    """One day, a month, a year, or from one day to another."""
+    if first == last:
+        return _day(first)
+    if (first.day, first.month, last.day, last.month) == (1, 1, 31, 12) and first.year == last.year:
+        return str(first.year)
+    if first.day == 1 and (first.year, first.month) == (last.year, last.month) and last.day > 27:
+        return f"{_MONTH_NAMES[first.month - 1]} {first.year}"
+    return f"{_day(first)} to {_day(last)}"
+
+
+def _day(day: date | None) -> str:
+    return f"{day.day} {_MONTH_NAMES[day.month - 1]} {day.year}" if day else ""
+
+
+def note(text: str, speaker: str) -> Fact:
+    """What was to be remembered and no rule could take apart: as it was said."""
+    return Fact(speaker or ME, "note", text)

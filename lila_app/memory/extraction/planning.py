@@ -1,0 +1,166 @@
+"""Rules for what is planned and what happened: trips, appointments, deadlines, purchases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lila_app.memory.extraction.lexicon import MEETINGS, ROLES, VAGUE
+from lila_app.memory.extraction.nouns import Mention
+from lila_app.memory.extraction.reading import Fact, Reading
+from lila_app.memory.extraction.words import Words, said
+
+_SCHEDULED = MEETINGS | frozenset(
+    "report essay paper thesis work delivery project release launch bill rent invoice payment "
+    "application renovation course semester term school holiday vacation visit dentist doctor "
+    "surgery move opening ceremony birthday-party election season show festival".split()
+)
+# Who "plans" by saying "I'm ...ing" on a day to come: verbs of going, meeting, beginning.
+_PLANNED = frozenset(
+    "fly travel go drive move visit come arrive leave open start begin marry run meet host launch "
+    "return sail take get have see throw attend perform buy sell hike camp join play move "
+    "graduate celebrate finish retire present teach".split()
+)
+_WANTED = frozenset(
+    "learn become run write travel visit lose build start study quit save climb finish publish "
+    "retire adopt master".split()
+)
+_HAPPENED: Mapping[str, str] = {
+    "buy": "bought",
+    "sell": "sold",
+    "visit": "visited",
+    "meet": "met",
+    "finish": "finished",
+    "complete": "finished",
+    "start": "started",
+    "begin": "started",
+}
+
+
+def planning(reading: Reading) -> list[Fact]:
+    """What a clause states of plans and of events with their days."""
+    facts: list[Fact] = []
+    for subject in reading.subjects:
+        if subject.name and subject.sort not in ("other",):
+            facts += _due(reading, subject) or _plans(reading, subject) or _happened(reading, subject)
+    return facts
+
+
+def _due(reading: Reading, subject: Mention) -> list[Fact]:
+    """The report is due on Friday; the meeting moved to Wednesday. The day is filled in later."""
+    if subject.sort != "thing" or not reading.dated or reading.clause.denied or subject.noun not in _SCHEDULED:
+        return []
+    clause, words = reading.clause, reading.part("")
+    low = [word.low for word in words]
+    moved = clause.main in ("move", "postpone", "reschedule", "push", "shift")
+    begins = clause.main in ("start", "begin") and clause.present
+    stands = clause.main == "be" and not clause.past and (not low or low[0] in ("due", "scheduled", "set", "planned"))
+    if not (moved or begins or stands):
+        return []
+    cue = reading.cue or ("update" if moved or "now" in reading.adverbs else "")
+    return [Fact(subject.name, "due_on", "", cue=cue, when="span")]
+
+
+def _plans(reading: Reading, subject: Mention) -> list[Fact]:
+    clause = reading.clause
+    if subject.sort in ("thing", "pet") or clause.denied or clause.past:
+        return []
+    wants = clause.verbs[0] == "want" and len(clause.verbs) == 2
+    if wants:
+        what = _base(reading, clause.verbs[1:])
+        return [Fact(subject.name, "goal", what)] if clause.main in _WANTED and what else []
+    verbs = clause.verbs
+    if verbs[0] in ("plan", "intend", "hope") or "plan" in verbs[:2]:
+        verbs = verbs[verbs.index("plan") + 1 :] if "plan" in verbs else verbs[1:]
+        what = _base(reading, verbs) if verbs else ""
+        return [Fact(subject.name, "plans_to", what, when="span")] if what and "hope" not in clause.verbs else []
+    if not reading.dated or not _ahead(reading):
+        return []
+    what = _base(reading, _own(verbs))
+    return [Fact(subject.name, "plans_to", what, when="span")] if what else []
+
+
+def _ahead(reading: Reading) -> bool:
+    """Is it said as something to come: "will go", "am going to visit", "are coming"?"""
+    verbs = reading.clause.verbs
+    main = _own(verbs)[0] if _own(verbs) else ""
+    if main not in _PLANNED:
+        return False
+    return verbs[0] in ("will", "'ll", "shall") or reading.clause.progressive or "go" in verbs[:-1]
+
+
+def _own(verbs: tuple[str, ...]) -> tuple[str, ...]:
+    """The verbs of what is planned, without will, be and going to."""
+    kept = [v for v in verbs if v not in ("will", "'ll", "shall", "be", "wo")]
+    if len(kept) > 1 and kept[0] == "go":
+        kept = kept[1:]
+    return tuple(kept)
+
+
+def _base(reading: Reading, verbs: tuple[str, ...]) -> str:
+    """Fly to Berlin: the verb's base and what follows, without the day."""
+    words: list[str] = list(verbs[:1])
+    if verbs[1:]:
+        participle = verbs[1]
+        words.append({"marry": "married", "engage": "engaged"}.get(participle, participle))
+    for preposition, part in reading.parts:
+        if any(w.low in ("me", "you") for w in part) and preposition in ("to", ""):
+            return ""
+        kept = _undated(part)
+        if preposition in ("at", "by", "until") and kept and kept[0].tag == "CD":
+            continue
+        if kept:
+            words += [preposition, said(kept, reading.text)] if preposition else [said(kept, reading.text)]
+    vague = len(words) > 1 and words[-1].split()[-1].lower() in VAGUE
+    return "" if vague or len(" ".join(words)) > 120 else " ".join(words)
+
+
+def _undated(words: Words) -> Words:
+    return [word for word in words if not word.dated]
+
+
+def _happened(reading: Reading, subject: Mention) -> list[Fact]:
+    clause = reading.clause
+    if not clause.past or clause.denied or subject.sort in ("thing", "pet") or len(clause.verbs) > 2:
+        return []
+    if clause.main == "go":
+        return _went(reading, subject)
+    if clause.main == "sign" and reading.part("for"):
+        return _events(reading, subject, "started", reading.objects(reading.part("for")))
+    if clause.main == "join":
+        joined = [one for one in reading.objects() if one.split()[-1] in _JOINED or one[:1].isupper()]
+        return [Fact(subject.name, "member_of", one, when="from") for one in joined]
+    predicate = _HAPPENED.get(clause.main, "")
+    if not predicate:
+        return []
+    if predicate == "met":
+        names = [m.name for m in reading.names(reading.part("")) if m.sort == "name"]
+        return _events(reading, subject, "met", names)
+    if predicate in ("started", "finished") and (not reading.dated or not reading.part("")):
+        return []
+    found = [_placed(reading)] if predicate == "visited" and reading.part("in") else reading.objects()
+    if predicate in ("bought", "sold", "visited"):
+        found = [one for one in found if one]
+    return _events(reading, subject, predicate, found)
+
+
+_JOINED = frozenset("gym club choir band team group society orchestra union association program".split())
+
+
+def _placed(reading: Reading) -> str:
+    """The lighthouse in Cabo Mondego."""
+    one, inside = reading.whole(reading.part("")), reading.whole(reading.part("in"))
+    return f"{one} in {inside}" if one and inside else one
+
+
+def _went(reading: Reading, subject: Mention) -> list[Fact]:
+    """Went to the museum yesterday: only with its day, for who only "went to bed"."""
+    words = reading.part("to")
+    if not reading.dated or not words or words[-1].low in ("bed", "work", "sleep", "town"):
+        return []
+    if words[-1].lemma in ROLES:
+        return []
+    return _events(reading, subject, "visited", reading.objects(words)[:1])
+
+
+def _events(reading: Reading, subject: Mention, predicate: str, found: list[str]) -> list[Fact]:
+    return [Fact(subject.name, predicate, one, when="span") for one in found]
