@@ -1,9 +1,13 @@
 """The tool loop of one turn: what a model asked for is checked, allowed, done, logged, returned.
 
 Nothing a model writes is done as it stands. Arguments are held to the tool's schema; a tool that
-changes something asks the person first, every time, whoever put the idea into the model's head; and
-what a tool returns is material for the model to answer from. Each call and each return is an event
-before the next step is taken.
+changes something asks the person first, whoever put the idea into the model's head; and what a tool
+returns is material for the model to answer from. Each call and each return is an event before the
+next step is taken.
+
+Where the person chose it (`memory.writes = "undoable"`), what can be taken back is done without
+asking, and they are told how to take it back; but never in a turn in which the model has read what
+others wrote (see `trust`): there it is asked for, or refused, as ever.
 """
 
 from __future__ import annotations
@@ -13,14 +17,15 @@ import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
-from lila_app import boundaries, moments
+from lila_app import boundaries, moments, trust
 from lila_app.context.fold import condense
 from lila_app.context.items import Counter
 from lila_app.context.policy import ToolsPolicy
 from lila_app.context.specification import ToolExchange
 from lila_app.errors import InvalidAnswerError, LilaError
-from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
+from lila_app.events import Confirm, Confirmation, Notice, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Result, Step
 from lila_app.gateway.structured import Json, Wrong, examine
 from lila_app.replying import Reply
@@ -57,10 +62,14 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool found or did; `items` are the ids of everything whose text it shows."""
+    """What a tool found or did; `items` are the ids of everything whose text it shows.
+
+    `undo` says to the person what was done and how it is taken back; "" where nothing was done.
+    """
 
     text: str
     items: tuple[str, ...] = ()
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +77,29 @@ class Handler:
     """What does a tool's work, in a thread of its own.
 
     Raises LilaError for what cannot be done; the model is told. With `asks` it changes something:
-    the person is asked this question first.
+    the person is asked this question first, unless it is `undoable` and they chose not to be asked.
     """
 
     run: Callable[[Json, Where], Output]
     asks: Callable[[Json], str] | None = None
+    undoable: bool = False
 
 
 Toolbox = Mapping[str, Handler]
 
+Writes = Literal["ask", "undoable"]
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the loop of one turn works with; `offered` are the tools the model was shown."""
+    """What the loop of one turn works with; `writes` is what the person chose (settings.toml)."""
 
     store: Store
     toolbox: Toolbox
     policy: ToolsPolicy
     where: Where
     confirm: Confirm | None
+    writes: Writes = "ask"
 
 
 class ToolLoop:
@@ -99,6 +112,7 @@ class ToolLoop:
         self.items: dict[str, None] = {}
         self._invalid = 0
         self._logged: int | None = None
+        self._undo = ""
 
     @property
     def over(self) -> bool:
@@ -111,7 +125,7 @@ class ToolLoop:
         *,
         offered: Sequence[str],
         record_id: str,
-    ) -> AsyncGenerator[ToolCall | ToolResult, None]:
+    ) -> AsyncGenerator[ToolCall | ToolResult | Notice, None]:
         """Do what one answer of the model asked for, one call after the other, as they stand.
 
         Raises InvalidAnswerError when arguments cannot be used for the second time in the turn.
@@ -139,6 +153,9 @@ class ToolLoop:
             arguments, result = await self._result(asked, place, offered)
             self.items |= dict.fromkeys(result.items)
             yield ToolResult(call.name, result.text, result.failed)
+            if self._undo:
+                yield Notice(self._undo)
+                self._undo = ""
             exchanges.append(
                 ToolExchange(
                     id=str(number),
@@ -205,8 +222,10 @@ class ToolLoop:
     async def _changed(
         self, asked: Asked, handler: Handler, given: Json, canonical: str
     ) -> Returned:
-        """The return of a tool that changes something, once the person said yes."""
+        """The return of a tool that changes something, once the person said yes or need not."""
         assert handler.asks is not None
+        if await self._trusted(handler, asked):
+            return await self._log(asked, await self._run(handler, given, tells=True))
         confirm = self._setting.confirm
         if confirm is None:
             text = "Not done: it needs the person's consent, and here nobody can be asked."
@@ -216,7 +235,15 @@ class ToolLoop:
             return await self._log(asked, Returned("Not done: the person said no.", True))
         return await self._log(asked, await self._run(handler, given))
 
-    async def _run(self, handler: Handler, given: Json) -> Returned:
+    async def _trusted(self, handler: Handler, asked: Asked) -> bool:
+        """Whether it may be done without asking: the person chose so, and nobody else spoke."""
+        setting = self._setting
+        if setting.writes != "undoable" or not handler.undoable:
+            return False
+        read = trust.Read(asked.session_id, asked.record_id, tuple(self.items))
+        return not await asyncio.to_thread(trust.outside, setting.store, read)
+
+    async def _run(self, handler: Handler, given: Json, *, tells: bool = False) -> Returned:
         setting = self._setting
         seconds = setting.policy.deadline_ms / 1_000
         try:
@@ -228,6 +255,7 @@ class ToolLoop:
             return Returned(f"It took longer than {seconds:g} s. {known}".strip(), True)
         except LilaError as error:
             return self._fitting(f"Not done: {error.message}.", failed=True)
+        self._undo = output.undo if tells else ""
         return replace(self._fitting(output.text, failed=False), items=output.items)
 
     def _fitting(self, text: str, *, failed: bool) -> Returned:

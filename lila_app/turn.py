@@ -229,7 +229,7 @@ class _OpenTurn:
             policy.result_tokens,
             resources.count,
         )
-        writes = resources.settings.memory.writes
+        writes = resources.roster.settings.memory.writes
         tools = self._tools
         return Setting(resources.store, tools.toolbox, policy, where, tools.confirm, writes)
 

@@ -14,7 +14,7 @@ import pytest
 from lila_app.assistant import Lila
 from lila_app.context.policy import ToolsPolicy
 from lila_app.errors import InvalidAnswerError, NotFoundError
-from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult
+from lila_app.events import Confirm, Confirmation, Notice, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Carried
 from lila_app.gateway.structured import Json
 from lila_app.replying import Reply
@@ -35,7 +35,8 @@ from lila_app.tools import NONE, toolbox
 POLICY = ToolsPolicy(steps=3, result_tokens=60, deadline_ms=2_000)
 CLOCK = FakeClock("2026-11-30T08:00:00+00:00")
 NAMES = (
-    "document_search", "finish_goal", "memory_add", "memory_search", "set_goal", "show_source",
+    "core_memory_replace", "document_search", "finish_goal", "graph_query", "memory_add",
+    "memory_search", "set_goal", "show_source",
 )  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def setting(lila: Lila, store: Store) -> Setting:
     session = sessions.create(store, at=CLOCK.iso(), use_case="chat", title="").id
     turn = turns.begin(store, session, "Please.", use_case="chat", at=CLOCK.iso())
     where = Where(session, turn.id, CLOCK(), POLICY.result_tokens, words)
-    box = toolbox(lila.memory, lila.sessions, lila.documents, lila.goals)
+    box = toolbox(lila.memory, lila.sessions, lila.documents, lila.goals, lila.graph)
     return Setting(store, box, POLICY, where, None)
 
 
@@ -73,15 +74,15 @@ def answering(says: bool, asked: list[Confirmation] | None = None) -> Confirm:
 
 async def took(
     loop: ToolLoop, *calls: Call, said: str = "", carried: Sequence[Carried] = ()
-) -> list[ToolCall | ToolResult]:
+) -> list[ToolCall | ToolResult | Notice]:
     reply = Reply(pieces=[said], calls=list(calls), carried=list(carried))
     events = loop.take(reply, offered=NAMES, record_id="c1")
     return [event async for event in events]
 
 
 async def result(setting: Setting, *calls: Call) -> ToolResult:
-    last = (await took(ToolLoop(setting), *calls))[-1]
-    assert isinstance(last, ToolResult)
+    events = await took(ToolLoop(setting), *calls)
+    last = [event for event in events if isinstance(event, ToolResult)][-1]
     return last
 
 

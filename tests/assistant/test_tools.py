@@ -35,7 +35,8 @@ from tests.assistant.conftest import say
 
 ABLE = ModelLimits(window=100_000, context_budget=50_000, tools=True)
 NAMES = [
-    "document_search", "finish_goal", "memory_add", "memory_search", "set_goal", "show_source",
+    "core_memory_replace", "document_search", "finish_goal", "graph_query", "memory_add",
+    "memory_search", "set_goal", "show_source",
 ]  # fmt: skip
 
 
