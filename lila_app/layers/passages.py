@@ -16,14 +16,14 @@ fence or a list may have 400) the vector knows the beginning; its words are foun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
 
 from lila_app import declared
 from lila_app.context import Source
 from lila_app.context.items import TOP_SCORE
-from lila_app.layers.port import Question
 from lila_app.layers.repeats import repeated
 from lila_app.paths import read_text
 from lila_app.paths import shipped as shipped_folder
@@ -31,6 +31,10 @@ from lila_app.storage import documents, search, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.documents import ChunkRow, DocumentRow
 from lila_app.storage.values import sort_key
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TABLE, SECTION = "retrieval", "documents"
 """The table, and the section of it that is read here."""
@@ -105,8 +109,22 @@ def shipped() -> Scoring:
     return parse((Source(str(path), read_text(path)),))
 
 
+class Sought(Protocol):
+    """A query and its embedding (float32 [384]; waited for where it is needed)."""
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        ...
+
+    @property
+    def vector(self) -> Callable[[], NDArray[np.float32]]:
+        """Gives the embedding."""
+        ...
+
+
 def rank(
-    store: Store, model_id: str, question: Question, scoring: Scoring, k: int
+    store: Store, model_id: str, question: Sought, scoring: Scoring, k: int
 ) -> tuple[Ranked, ...]:
     """The best `k` passages, equal ones by id, and among them those that repeat a better one.
 
