@@ -114,9 +114,7 @@ class _Array:
             except RecursionError:
                 return self._pass_over("it is nested too deeply")
             except json.JSONDecodeError as error:
-                if not self._cut_off(error):
-                    what = f"conversation {self._number} is no JSON: {error.msg}"
-                    raise self._error(what) from None
+                self._forgive(error)
             else:
                 # A number may go on in what was not read yet; nothing else may.
                 bare = isinstance(found[0], int | float)
@@ -125,16 +123,19 @@ class _Array:
                     return found[0]
             if len(self._text) - self._at > self._largest:
                 return self._pass_over(f"it has more than {self._largest:,} characters")
-            if not self._more(size):
-                raise self._error(f"conversation {self._number} is cut off: the file ends in it")
+            self._more(size)
             # Each attempt begins anew, so the window doubles: twice the work at most.
             size = max(READ, len(self._text))
 
-    def _cut_off(self, error: json.JSONDecodeError) -> bool:
-        if self._ended:
-            return False
-        near = error.pos >= len(self._text) - LARGEST_NUMBER
-        return near or error.msg.startswith("Unterminated string")
+    def _forgive(self, error: json.JSONDecodeError) -> None:
+        """Raise unless the element may be whole once more of it is read."""
+        open_string = error.msg.startswith("Unterminated string")
+        if not self._ended:
+            if open_string or error.pos >= len(self._text) - LARGEST_NUMBER:
+                return
+        elif open_string or error.pos >= len(self._text.rstrip()):
+            raise self._error(f"conversation {self._number} is cut off: the file ends in it")
+        raise self._error(f"conversation {self._number} is no JSON: {error.msg}") from None
 
     def _pass_over(self, why: str) -> TooLarge:
         """Go past the element by its brackets alone."""

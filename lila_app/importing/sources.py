@@ -208,9 +208,10 @@ def _choose(path: Path, parts: list[Part], kind: Format | None) -> Found:
     sniffed: dict[str, Format | None] = {
         one.name: _service(one) for one in parts if one.name.lower().endswith(".json")
     }
-    services = [told for told in sniffed.values() if told is not None]
+    services: list[Format] = [told for told in sniffed.values() if told is not None]
     lines = [one for one in parts if one.name.lower().endswith(_LINES)]
-    told: Format = kind or (services[0] if services else "jsonl" if lines else "markdown")
+    by_default: Format = "jsonl" if lines else "markdown"
+    told: Format = kind or (services[0] if services else by_default)
     if told == "jsonl":
         chosen = lines
     elif told == "markdown":
