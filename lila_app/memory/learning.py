@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from lila_app.memory import by_model, revision
 from lila_app.memory.completer import Completer
-from lila_app.memory.extraction import Extractor
 from lila_app.memory.model import ME, Candidate, Extracted, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
 from lila_app.memory.promotion import Rules
@@ -38,6 +38,14 @@ BATCH = 16
 """Turns looked through and stored at once: a second or so, which is how long stopping takes."""
 
 
+class Reader(Protocol):
+    """Finds what is stated; `extraction.Extractor` is one."""
+
+    def extract(self, utterance: Utterance, known: Mapping[str, str]) -> Extracted:
+        """What an utterance states; `known` leads spoken names to entities' names."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Learnt:
     """How many turns were looked through, and how many facts are new."""
@@ -48,10 +56,10 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What learning works with. `known` are the names the graph knows (see `Extractor`)."""
+    """What learning works with. `known` are the names the graph knows, as the reader wants them."""
 
     store: Store
-    extractor: Extractor
+    extractor: Reader
     predicates: Predicates
     rules: Rules
     zone: ZoneInfo

@@ -102,7 +102,8 @@ class Taking(Placing):
             made += self._verdict(fact, old, verdict, at)
             if verdict.action != "bound":
                 taken.closed.append(old.id)
-        made += self._successor(fact, [slot[id] for id in taken.closed], heard)
+        closed = [slot[id] for id in taken.closed]
+        made += self._successor(fact, closed, heard, ended=why == "ended")
         made += self._against(fact, slot, taken)
         if decision.add and (taken.closed or heard.memory is not None):
             made += self.born(fact, at, "conflict" if taken.conflicts else "current")
@@ -128,9 +129,12 @@ class Taking(Placing):
             if old.memory_id is not None:
                 made += steps(self.connection, old.memory_id, valid_to=ends)
             return made
-        return self.close(old, ends, at, fact.id)
+        # What only says that something is over takes nothing's place.
+        return self.close(old, ends, at, None if verdict.why == "ended" else fact.id)
 
-    def _successor(self, fact: FactRow, closed: Sequence[FactRow], heard: Heard) -> list[Step]:
+    def _successor(
+        self, fact: FactRow, closed: Sequence[FactRow], heard: Heard, *, ended: bool
+    ) -> list[Step]:
         """What takes a place takes it whole: the stage of what it replaced is its own."""
         stages = {one.stage for one in closed}
         made: list[Step] = []
@@ -145,7 +149,7 @@ class Taking(Placing):
         if heard.memory is not None and "core" in stages and not fact.negated:
             made += [*steps(self.connection, fact.id, stage="core")]
             made += steps(self.connection, heard.memory, kind="core")
-        if own is not None:
+        if own is not None and not ended:
             for one in closed:
                 if one.memory_id is not None and one.memory_id != own:
                     made += steps(self.connection, one.memory_id, superseded_by=own)

@@ -16,6 +16,7 @@ from lila_app.storage.events import Problem
 
 COUNTED = (
     "events", "sessions", "turns", "cuts", "goals", "notes", "memories", "entities", "relations",
+    "facts", "sightings", "uses", "episodes", "merges", "imported", "vault",
     "documents", "chunks", "records", "usage", "prefixes", "contents", "vector_rows",
 )  # fmt: skip
 
@@ -109,6 +110,7 @@ def _derived(connection: Connection) -> list[Problem]:
         ("memories", "m", "memory_added", "text"),
         ("goals", "g", "goal_set", "text"),
         ("notes", "n", "note_added", "text"),
+        ("facts", "f", "fact_learned", "text"),
     ):
         rows: dict[str, str] = {
             f"{letter}{row}": text

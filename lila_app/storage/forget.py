@@ -1,13 +1,14 @@
 """Forgetting: a thing goes with every trace of it that LILA made.
 
 What goes with a memory: its row, index entries and vectors; payload and salt in the event log;
-other memories that say the same, word for word; goals, notes, titles and turns of the person that
-say the whole of it; what tools returned of it, and calls that tell it; replies made with it in view
-that repeat a telling part (see `traces`), and so on for replies made with those in view; the
-sentences of summaries that tell it; the inputs and plain hashes of every context record that held
-any of this. What other things say of their own accord (another memory, a document) stays and is
-named in the report. Then the file is rewritten, so that no old page, free page or log frame keeps a
-copy.
+other memories that say the same, word for word; the facts it tells, those of the same subject,
+predicate and value, the relations made of them and the words they were said in; goals, notes,
+titles and turns of the person that say the whole of it; what tools returned of it, and calls that
+tell it; replies made with it in view that repeat a telling part (see `traces`), and so on for
+replies made with those in view; the sentences of summaries that tell it; the inputs and plain
+hashes of every context record that held any of this. What other things say of their own accord
+(another memory, a document) stays and is named in the report. Then the file is rewritten, so that
+no old page, free page or log frame keeps a copy.
 
 Backups are files of their own: they are named, not touched.
 """
@@ -18,9 +19,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lila_app.storage import backup, documents, lineage, memories, records, relations, traces
+from lila_app.storage import (
+    backup,
+    documents,
+    facts,
+    forgetting,
+    lineage,
+    memories,
+    records,
+    relations,
+    traces,
+)
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
+from lila_app.storage.facts import FactRow
+from lila_app.storage.memories import MemoryRow
 from lila_app.storage.sweep import Sweep
 from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
@@ -52,6 +65,11 @@ def forget_memory(store: Store, id: str, *, at: str) -> ForgetReport:
     return _forget(store, at, lambda sweep: _memory(sweep, id))
 
 
+def forget_fact(store: Store, id: str, *, at: str) -> ForgetReport:
+    """Forget a fact, the memory that tells it, and every trace of it."""
+    return _forget(store, at, lambda sweep: _fact(sweep, id))
+
+
 def forget_relation(store: Store, id: str, *, at: str) -> ForgetReport:
     """Forget a relation, its entities where nothing else is about them, and every trace."""
     return _forget(store, at, lambda sweep: _relation(sweep, id))
@@ -65,8 +83,9 @@ def forget_document(store: Store, id: str, *, at: str) -> ForgetReport:
 def forget_session(store: Store, id: str, *, at: str) -> ForgetReport:
     """Delete a session: everything of it that no fork shows, and records that held any of that.
 
-    Ancestors deleted earlier that only this session kept alive go too. Memories that were made
-    from it stay, and so do replies elsewhere: they are things of their own.
+    Ancestors deleted earlier that only this session kept alive go too. Facts from it that wait for
+    their promotion go: they are nothing but its words. Memories that were made from it stay, and so
+    do replies elsewhere: they are things of their own, listed, and can be forgotten.
     """
     return _forget(store, at, lambda sweep: _session(sweep, id))
 
@@ -128,10 +147,47 @@ def _memory(sweep: Sweep, id: str) -> Traces:
             same.append(one)
         elif one.id != id:
             others.append(one.text)
-    telling = traces.of(memory.text, others, sweep.common)
-    for one in same:
-        sweep.memory(one.id, one.text, one.kind)
-    _spread(sweep, telling, [one.source_turn for one in same if one.source_turn])
+    stated = forgetting.told_by(connection, [one.id for one in same])
+    return _stated(sweep, memory.text, same, stated, others)
+
+
+def _fact(sweep: Sweep, id: str) -> Traces:
+    connection = sweep.connection
+    fact = facts.get(connection, id)
+    stated = forgetting.same(connection, [fact])
+    homes = {one.memory_id for one in stated}
+    told, others = list[MemoryRow](), list[str]()
+    for memory in memories.list_memories(connection):
+        if memory.id in homes:
+            told.append(memory)
+        else:
+            others.append(memory.text)
+    # What a memory tells beside it lives on in memories of its own.
+    others += forgetting.part(connection, [memory.id for memory in told], stated)
+    return _stated(sweep, fact.text, told, stated, others)
+
+
+def _stated(
+    sweep: Sweep,
+    text: str,
+    told: Sequence[MemoryRow],
+    stated: Sequence[FactRow],
+    others: Sequence[str],
+) -> Traces:
+    """Erase memories with the facts they tell, and what tells either."""
+    connection = sweep.connection
+    ids = {fact.id for fact in stated}
+    others = [*others, *(one.text for one in facts.listed(connection) if one.id not in ids)]
+    telling = traces.of(text, others, sweep.common)
+    turns = [one.source_turn for one in told if one.source_turn]
+    said = forgetting.said_in(connection, sorted(ids))
+    for fact in stated:
+        sweep.fact(fact)
+    for memory in told:
+        sweep.memory(memory.id, memory.text, memory.kind)
+    for turn in said:  # that it was said there is known, in whatever words
+        sweep.words_of(turn)
+    _spread(sweep, telling, [*turns, *said])
     return telling
 
 

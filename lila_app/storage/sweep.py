@@ -10,9 +10,12 @@ from collections.abc import Container, Iterable, Sequence
 
 from lila_app.storage import (
     calls,
+    changes,
     contents,
+    entities,
     erasure,
     events,
+    facts,
     lineage,
     records,
     relations,
@@ -21,6 +24,7 @@ from lila_app.storage import (
 )
 from lila_app.storage.cuts import EXTRACTIVE
 from lila_app.storage.driver import Connection
+from lila_app.storage.facts import FactRow
 from lila_app.storage.terms import quoted
 from lila_app.storage.traces import Traces
 from lila_app.storage.values import number
@@ -67,18 +71,28 @@ class Sweep:
         found = self.connection.execute("select id from relations where source = ?", (id,))
         for (relation,) in found.fetchall():
             self.relation(f"r{relation}")
+        self._sequences += changes.payloads(self.connection, [id])
+
+    def fact(self, fact: FactRow) -> None:
+        """Erase a fact, with the relations made of it, and what was noted of where it came up."""
+        for relation in facts.relations_of(self.connection, [fact.id]):
+            self.relation(relation)
+        self._payloads(fact.id, ("fact_learned",))
+        self._sequences += changes.payloads(self.connection, [fact.id])
+        self.connection.execute("delete from facts where id = ?", (number(fact.id, "f"),))
+        self._note(fact.id, fact.text)
 
     def relation(self, id: str) -> None:
         """Erase a relation, and each of its entities that no other relation is about."""
         relation = relations.get(self.connection, id)
-        self._payloads(id, ("relation_added",))
+        self._payloads(id, relations.EVENTS)
         self.connection.execute("delete from relations where id = ?", (number(id, "r"),))
         self._note(id, relations.sentence(relation))
-        for entity in {relation.subject_id, relation.object_id}:
-            if not relations.of_entity(self.connection, entity):
-                self._payloads(entity, ("entity_added", "entity_named"))
-                self.connection.execute("delete from entities where id = ?", (number(entity, "e"),))
-                self.erased[entity] = None
+        for entity in sorted({relation.subject_id, relation.object_id}):
+            if entity not in self.erased and not relations.of_entity(self.connection, entity):
+                for gone in entities.erase(self.connection, entity):
+                    self._payloads(gone, entities.EVENTS)
+                    self.erased[gone] = None
         relations.bump(self.connection)
 
     def document(self, document: int) -> None:
@@ -100,6 +114,10 @@ class Sweep:
     def turn_rows(self, rows: Sequence[tuple[int, str, str | None]]) -> None:
         """Erase whole turns, rows and all: (row number, words, reply)."""
         vectors.delete_rows(self.connection, "turns", [row for row, _, _ in rows])
+        for fact in facts.of_turns(self.connection, [f"t{row}" for row, _, _ in rows]):
+            # What never became a memory is nothing but the turn's words; a memory stays.
+            if fact.memory_id is None:
+                self.fact(fact)
         for row, user, reply in rows:
             self._payloads(f"t{row}", ("turn_began", *REPLIES, *calls.KINDS))
             self.connection.execute("delete from turns where id = ?", (row,))
@@ -144,6 +162,13 @@ class Sweep:
         if row is None:
             return
         self._turn(id, row[1], "user", ("turn_began",))
+        # Nothing is left to learn from it, and what its times meant goes with them.
+        self.connection.execute("update turns set learned = 1 where id = ?", (number(id, "t"),))
+        self.connection.execute("delete from episodes where turn_id = ?", (number(id, "t"),))
+        self.connection.execute(
+            "update facts set span_start = null, span_end = null where source_turn = ?",
+            (number(id, "t"),),
+        )
         self.texts.append(row[0])
         self._title(row[1], row[0])
 

@@ -1,0 +1,51 @@
+"""Which facts go with what is forgotten, and what of a memory lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lila_app.storage import changes, facts, memories
+from lila_app.storage.changes import steps
+from lila_app.storage.driver import Connection
+from lila_app.storage.facts import FactRow
+from lila_app.storage.memories import MemoryKind
+
+
+def told_by(connection: Connection, memories_: Sequence[str]) -> list[FactRow]:
+    """The facts some memories tell, with all that say the same elsewhere."""
+    return same(connection, facts.of_memories(connection, memories_))
+
+
+def same(connection: Connection, rows: Sequence[FactRow]) -> list[FactRow]:
+    """Facts with those of the same subject, predicate and value, held or over, by id."""
+    found = {row.id: row for row in rows}
+    for row in rows:
+        for one in facts.in_slot(connection, [row.subject_key], row.predicate):
+            if one.value_key == row.value_key:
+                found[one.id] = one
+    return [found[id] for id in sorted(found, key=lambda id: int(id[1:]))]
+
+
+def said_in(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """The turns in which these facts were said."""
+    if not ids:
+        return []
+    found = [row.source_turn for row in facts.by_ids(connection, ids)]
+    found += [one.turn_id for one in facts.sightings(connection, ids) if one.how == "said"]
+    return list(dict.fromkeys(turn for turn in found if turn is not None))
+
+
+def part(connection: Connection, homes: Sequence[str], gone: Sequence[FactRow]) -> list[str]:
+    """Give the other facts of these memories memories of their own; the texts of those."""
+    ids = {row.id for row in gone}
+    texts: list[str] = []
+    for fact in facts.of_memories(connection, homes):
+        if fact.id in ids or fact.memory_id is None:
+            continue
+        home = memories.get(connection, fact.memory_id)
+        kind: MemoryKind = "core" if home.kind == "core" else "fact"
+        own = memories.add(connection, fact.text, kind=kind, pinned=home.pinned, at=home.at)
+        made = steps(connection, fact.id, memory_id=own.id)
+        changes.make(connection, "parted", "forgotten", made, at=home.at)
+        texts.append(fact.text)
+    return texts
