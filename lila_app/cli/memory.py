@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
-from lila_app.cli import options
+from lila_app.cli import memory_changes, memory_why, options
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
 from lila_app.errors import NotFoundError
 
+if TYPE_CHECKING:
+    from lila_app.assistant import Lila
+
+
+as_of_then = click.option(
+    "--as-of",
+    "as_of",
+    type=options.ValidityEnd(),
+    metavar="DATE",
+    help="Only what LILA believed at the end of that day (or at a time with its zone).",
+)
+
 
 @click.group(cls=NounGroup, default="list", default_if_no_args=True)
 def memory() -> None:
-    """Add, list, search and forget memories.
+    """What LILA knows about you: add, list, search, explain, correct and forget it.
 
-    A fact is recalled when it fits the question; a core memory is part of every conversation.
+    A fact is recalled when it fits the question; a core memory is part of every conversation. What
+    you say is looked through for facts; `candidates` shows what has not earned its place yet.
     """
+
+
+for command in (*memory_changes.COMMANDS, *memory_why.COMMANDS):
+    memory.add_command(command)
 
 
 @memory.command()
@@ -43,12 +61,13 @@ def add(
 
 @memory.command("list")
 @click.option("--kind", type=click.Choice(["fact", "core"]), help="Only these.")
+@as_of_then
 @options.at_most(None)
 @options.as_json
-def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
-    """List memories."""
+def list_memories(kind: str | None, as_of: str | None, limit: int | None, as_json: bool) -> None:
+    """List memories; with --as-of what LILA believed then."""
     with opened() as lila:
-        found = lila.memory.list(kind=kind, limit=limit)
+        found = lila.memory.list(kind=kind, limit=limit, as_of=as_of)
     if as_json:
         document(memories=found)
         return
@@ -58,6 +77,7 @@ def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
             m.id,
             m.kind,
             "pinned" if m.pinned else "",
+            "" if m.status == "current" else m.status,
             local(m.at, here),
             m.superseded_by or "",
             m.text,
@@ -65,20 +85,23 @@ def list_memories(kind: str | None, limit: int | None, as_json: bool) -> None:
         for m in found
     ]
     if rows:
-        table(("id", "kind", "", "since", "replaced by", "memory"), rows)
+        table(("id", "kind", "", "state", "since", "replaced by", "memory"), rows)
     else:
         note("there is no memory yet; `lila memory add TEXT` makes one")
 
 
 @memory.command()
 @click.argument("query", nargs=-1, required=True)
+@as_of_then
 @options.at_most(10)
 @options.at_now
 @options.as_json
-def search(query: tuple[str, ...], limit: int, now: datetime | None, as_json: bool) -> None:
+def search(
+    query: tuple[str, ...], as_of: str | None, limit: int, now: datetime | None, as_json: bool
+) -> None:
     """Search memories, best match first."""
     with opened() as lila:
-        hits = lila.memory.search(" ".join(query), limit=limit, now=now)
+        hits = lila.memory.search(" ".join(query), limit=limit, now=now, as_of=as_of)
     if as_json:
         document(hits=hits)
     elif hits:
@@ -92,11 +115,22 @@ def search(query: tuple[str, ...], limit: int, now: datetime | None, as_json: bo
 @options.without_asking
 @options.as_json
 def forget(id: str, yes: bool, as_json: bool) -> None:
-    """Erase a memory everywhere: the store, the search index, records and replies made with it."""
+    """Erase a memory (m12) or fact (f12) everywhere.
+
+    It goes from the store, the search index, the graph, summaries, the words it was said in, and
+    records and replies made with it.
+    """
     with opened() as lila:
-        known = [m for m in lila.memory.list() if m.id == id]
-        if not known:
-            raise NotFoundError(f"there is no memory {id}", hint="`lila memory list` shows them")
-        confirm(f"Forget {id} for good: {known[0].text}?", yes=yes)
+        confirm(f"Forget {id} for good: {_told(lila, id)}?", yes=yes)
         report = lila.memory.forget(id)
     report_erased(report, as_json=as_json)
+
+
+def _told(lila: Lila, id: str) -> str:
+    """What would be forgotten. Raises NotFoundError."""
+    if id[:1] == "f":
+        return lila.memory.why(id).facts[0].text
+    known = [one for one in lila.memory.list() if one.id == id]
+    if not known:
+        raise NotFoundError(f"there is no memory {id}", hint="`lila memory list` shows them")
+    return known[0].text
