@@ -28,7 +28,9 @@ _CORRECTION = re.compile(
 )
 _WISH = re.compile(
     r"^(?:please[ ,]+)?(?:(?:from now on|in (?:the )?future|going forward)[ ,]+(?:please[ ,]+)?(?P<later>.+)|"
-    r"(?P<always>(?:always|never|don't ever) (?!mind\b|mind,|again\b|been\b|had\b|seen\b|heard\b)\w+ .+))$",
+    r"(?P<always>(?:always|never|don't ever) (?:answer|use|reply|write|keep|call|give|tell|ask|show|speak|format|"
+    r"respond|include|start|end|put|say|assume|mention|translate|remind|explain|send|be|make|quote|"
+    r"address|begin|add|apologi[sz]e|suggest|talk|check|cite|spell|round|sign|skip|lie|guess) .+))$",
     re.IGNORECASE,
 )
 _CALL = re.compile(

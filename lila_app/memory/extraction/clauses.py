@@ -17,7 +17,8 @@ _VERBS = (*_FINITE, "VB", "VBN", "VBG")
 _NOT = frozenset(("not", "n't", "never", "nt"))
 # Verbs that take another one into their group: "started learning", "stopped taking".
 _LEADING = frozenset("be have get go start begin stop quit finish give keep do use".split())
-_DISLIKED = frozenset("dislike like love hate enjoy prefer live work play speak own".split())
+_DISLIKED = frozenset("dislike like hate enjoy prefer".split())
+_AFTER_I = _DISLIKED | frozenset("love live work play speak own".split())
 _STARTS = frozenset("because although though while when so but whereas until".split())
 
 
@@ -123,7 +124,7 @@ def _mended_word(words: Words, place: int) -> Word:
         return replace(word, lemma="have" if got else "be", tag="VBD" if word.low[0] == "w" else "VBZ")
     if word.low in ("'ve", "have", "has") and word.tag.startswith("V"):
         return replace(word, lemma="have")
-    if word.low in _DISLIKED and not word.tag.startswith("V") and before is not None:
+    if word.low in (_DISLIKED if before and before.tag == "CC" else _AFTER_I) and not word.tag.startswith("V") and before is not None:
         joined = before.tag in ("CC", "PRP") or before.low in ("really", "also", "n't", "do")
         if joined and word.tag != "IN" and (after is not None and after.low not in ("of", ",")):
             return replace(word, tag="VBP", lemma=word.low)

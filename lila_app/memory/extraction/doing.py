@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from lila_app.memory.extraction.being import is_event, is_illness, is_pet
 from lila_app.memory.extraction.lexicon import LANGUAGES, OWNABLE, ROLES, is_medicine
 from lila_app.memory.extraction.nouns import Mention, related
 from lila_app.memory.extraction.reading import Fact, Reading, When
-from lila_app.memory.extraction.words import Words, is_name, said
+from lila_app.memory.extraction.words import Words, is_name, is_noun, said
 from lila_app.memory.model import Cue
+
+_TITLE = re.compile(r"[\"“]([^\"”]+)[\"”]")
 
 Rule = Callable[[Reading, Mention], list[Fact]]
 
@@ -222,6 +225,8 @@ def _liking(predicate: str) -> Rule:
             return []
         used = reading.ended or reading.clause.verbs[0] == "use"
         found = [_with_tail(reading, words)] if words[0].tag == "VBG" else reading.objects(words)
+        if not any(is_noun(word) or word.tag == "VBG" for word in words):
+            found = []
         facts = _facts(reading, subject, predicate, found)
         return [_ended(fact) for fact in facts] if used else facts
 
@@ -242,7 +247,9 @@ def _compared(words: Words) -> Words:
 
 def _with_tail(reading: Reading, words: Words) -> str:
     """Working from home: the whole of it, with what follows by a preposition."""
-    tail = [w for p, part in reading.parts if p in ("from", "in", "at", "on", "with") for w in part]
+    tail = [word for _, part in reading.parts for word in part]
+    if len(tail) > 9 or (len(tail) == 1 and words[0].low in ("being", "having", "doing", "getting")):
+        return ""
     last = max([*words, *tail], key=lambda w: w.end)
     return reading.text[words[0].start : last.end]
 
@@ -293,9 +300,11 @@ def _supports(reading: Reading, subject: Mention) -> list[Fact]:
 def _reads(reading: Reading, subject: Mention) -> list[Fact]:
     if not _person(subject) or not reading.clause.progressive:
         return []
-    words = reading.part("")
-    titled = words and (is_name(words[0]) or said(reading.clause.rest, reading.text)[:1] in "\"“")
-    return _facts(reading, subject, "reading", [reading.whole(words)]) if titled else []
+    rest, words = said(reading.clause.rest, reading.text), reading.part("")
+    title = _TITLE.match(rest)
+    if title:
+        return _facts(reading, subject, "reading", [title[1]])
+    return _facts(reading, subject, "reading", [reading.whole(words)]) if words and is_name(words[0]) else []
 
 
 def _manages(reading: Reading, subject: Mention) -> list[Fact]:

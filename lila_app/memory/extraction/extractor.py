@@ -11,12 +11,12 @@ from lila_app.memory.extraction import asking, build, gate, gazetteer
 from lila_app.memory.extraction.being import being
 from lila_app.memory.extraction.clauses import Clause, clauses
 from lila_app.memory.extraction.doing import doing
-from lila_app.memory.extraction.nouns import Speaking
+from lila_app.memory.extraction.nouns import Mention, Speaking
 from lila_app.memory.extraction.parser import Parser
 from lila_app.memory.extraction.planning import planning
 from lila_app.memory.extraction.reading import Fact, Reading, read
 from lila_app.memory.extraction.words import Word
-from lila_app.memory.model import Candidate, Doubt, Extracted, Refused, ResolvedDate, Utterance
+from lila_app.memory.model import ME, Candidate, Doubt, Extracted, Refused, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
 
 _BEING = frozenset("be call name turn base locate keep become bear".split())
@@ -72,7 +72,7 @@ class Extractor:
             if doubt is not None:
                 if _LIKE_A_FACT.search(sentence):
                     refused.append(Refused(start, end, doubt))
-            elif not gate.is_code(sentence) and end - start <= gate.LONGEST:
+            elif _worth_parsing(sentence):
                 found += self._sentence(sentence, start, dates, speaking)
         return Extracted(_unique(found), tuple(refused), dates)
 
@@ -80,6 +80,8 @@ class Extractor:
         self, sentence: str, start: int, dates: Sequence[ResolvedDate], speaking: Speaking
     ) -> list[Candidate]:
         lead = asking.asked(sentence)
+        if speaking.speaker != ME:
+            lead = replace(lead, explicit=False)
         body = sentence[lead.start :]
         inside = [_shifted(one, start + lead.start) for one in dates]
         inside = [one for one in inside if one.start >= 0 and one.end <= len(body)]
@@ -105,7 +107,8 @@ class Extractor:
 
     def _spoken_to(self, body: str, explicit: bool, speaking: Speaking) -> list[Fact]:
         """A wish of how LILA is to behave, or how somebody is called."""
-        wish = "" if explicit else asking.wish(body)
+        told = explicit or speaking.speaker != ME
+        wish = "" if told else asking.wish(body)
         if wish:
             return [Fact(speaking.speaker, "wish", wish, confidence=9_000)]
         nickname = asking.nickname(body)
@@ -130,6 +133,9 @@ class Extractor:
             end = parts[place + 1].begin if place + 1 < len(parts) else len(body)
             near = [one for one in dates if begin <= one.start < end]
             reading = read(clause, body, speaking)
+            if not clause.subject and not place and clause.begin == 0 and clause.tags[0] == "VBD":
+                # "Lost my job yesterday": a chat leaves out who.
+                reading.subjects = [Mention("me", speaking.speaker)]
             reading.dated = bool(near)
             if cue == "correction":
                 reading.cue = "correction"
@@ -155,6 +161,10 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
     pronoun = any(mention.sort == "pronoun" for mention in reading.subjects)
     sure = [replace(fact, confidence=6_500) if pronoun else fact for fact in facts]
     return [*sure, *implied]
+
+
+def _worth_parsing(sentence: str) -> bool:
+    return len(sentence) <= gate.LONGEST and not gate.is_code(sentence)
 
 
 def _doubt(sentence: str, following: str, recalled: Sequence[str]) -> Doubt | None:

@@ -152,7 +152,7 @@ VAGUE = frozenset(
     "it that this these those them him her you me us everything something anything nothing thing "
     "things stuff one ones lot bit way idea part kind sort time times everyone someone people here "
     "there what which who all both some any none others other same more much many few moment "
-    "question help look break problem point reason fact case job day".split()
+    "ton bunch rest while question help look break problem point reason fact case job day".split()
 )
 
 VALUES = frozenset("must mess joke problem pain shame pity treat dream nightmare blast lot bit "

@@ -111,7 +111,7 @@ def _trimmed(words: Words) -> tuple[Words, Words]:
 def _continues(words: Words, place: int) -> bool:
     """Does a list or a name go on behind this comma?"""
     if words[place].low == "-":
-        return True
+        return words[place - 1].end == words[place].start
     if words[place].low != ",":
         return False
     word = words[place + 1]
@@ -151,7 +151,7 @@ def _bare(words: list[Word]) -> Words:
     return words
 
 
-_ARTICLES = frozenset("a an the my our some any his her their its".split())
+_ARTICLES = frozenset("a an the my our some any his her their its both such".split())
 
 
 def value(words: Words, text: str) -> str:
@@ -160,7 +160,7 @@ def value(words: Words, text: str) -> str:
     while start < len(words) and words[start].low in _ARTICLES:
         start += 1
     kept = words[start:]
-    if not kept or kept[0].low in ("that", "this", "these", "those", "your", "every", "each", "no"):
+    if not kept or kept[0].tag in ("WRB", "WP", "WDT") or kept[0].low in ("that", "this", "these", "those", "your", "every", "each", "no"):
         return ""
     if all(word.low in VAGUE or word.tag in ("PRP", "WP", "WDT") for word in kept):
         return ""
