@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lila_app.errors import NotFoundError, UsageError
 from lila_app.gateway.structured import Json
+from lila_app.quoting import continued, quoted
 from lila_app.tool_loop import Handler, Output, Toolbox, Where, shortened
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ class _Looking:
         """Memories and earlier turns that answer a query, best first."""
         query = str(given["query"])
         found = [
-            (hit.score, hit.memory.id, f"[{hit.memory.id}, {hit.memory.at[:10]}] {hit.memory.text}")
+            (hit.score, hit.memory.id, _remembered(hit.memory))
             for hit in self._memory.search(query, MOST_HITS, where.now)
-            if hit.memory.superseded_by is None
+            if _believed(hit.memory)
         ]
         found += [
             (hit.score, hit.turn.id, f"[{hit.turn.id}, {hit.turn.at[:10]}] {_exchange(hit.turn)}")
@@ -119,7 +120,7 @@ class _Looking:
                 raise NotFoundError("there is nothing with this id")
         head = f"{HEAD}\n[{id}, {place}]\n"
         room = max(0, where.room - where.count(head) - JOINT)
-        return Output(head + shortened(text, room, where.count), (id,))
+        return Output(quoted(head, shortened(text, room, where.count)), (id,))
 
 
 class _Changing:
@@ -134,7 +135,7 @@ class _Changing:
         text = str(given["text"])
         for hit in self._memory.search(text, MOST_HITS, where.now):
             known = hit.memory
-            if _folded(known.text) == _folded(text) and known.superseded_by is None:
+            if _folded(known.text) == _folded(text) and _believed(known):
                 return Output(f"It was kept already, as {known.id}.", (known.id,))
         kept = self._memory.add(text, now=where.now, source_turn=where.turn_id)
         return Output(f"Kept as {kept.id}.", (kept.id,), _taken_back("remembered", kept))
@@ -143,7 +144,7 @@ class _Changing:
         """Put a sentence in the place of a core memory; the old one is kept as superseded."""
         wanted, text = str(given["old"]), str(given["new"])
         for core in self._memory.list("core"):
-            if core.superseded_by is not None:
+            if not _believed(core):
                 continue
             if _folded(wanted).strip("[]") in (_folded(core.text), core.id):
                 put = self._memory.edit(core.id, text, where.now)
@@ -170,12 +171,22 @@ class _Changing:
 def _listed(found: Iterable[tuple[str, str]], where: Where) -> Output:
     """What fits into the room, best first, each as a whole."""
     lines, ids = [HEAD], list[str]()
-    for id, line in found:
+    for id, told in found:
+        line = continued(told)
         if where.count("\n".join([*lines, line])) > where.room:
             continue
         lines.append(line)
         ids.append(id)
     return Output("\n".join(lines), tuple(ids)) if ids else Output(NONE)
+
+
+def _believed(memory: MemoryInfo) -> bool:
+    return memory.superseded_by is None and memory.status != "closed"
+
+
+def _remembered(memory: MemoryInfo) -> str:
+    doubt = ", contradicted by another" if memory.status == "conflict" else ""
+    return f"[{memory.id}, {memory.at[:10]}{doubt}] {memory.text}"
 
 
 def _taken_back(did: str, memory: MemoryInfo) -> str:
