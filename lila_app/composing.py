@@ -26,6 +26,7 @@ from lila_app.errors import UsageError
 from lila_app.layers.gather import gather
 from lila_app.layers.port import Question
 from lila_app.policies import Declared
+from lila_app.privacy.placeholders import cut
 from lila_app.resources import Resources
 from lila_app.storage import memories, sessions, state, turns
 from lila_app.storage.values import storable
@@ -82,7 +83,7 @@ def usable(text: str) -> str:
 def title(text: str) -> str:
     """The beginning of a session's first message, which names it until the person does."""
     line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+    return line if len(line) <= TITLE_CHARACTERS else cut(line, TITLE_CHARACTERS - 1) + "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
     """Gather the candidates and freeze every input. Only `write` may begin a new epoch."""
     declared = resources.declared
     row = use_case(declared.policy, ask.use_case)
+    if write and not row.answers:
+        raise UsageError(
+            f"no model answers the use case {row.name}", hint="look at it with `lila ask --dry-run`"
+        )
     epoch = _epoch(resources, declared, ask, write)
     if _searches(row):
         resources.ready()
@@ -110,6 +115,8 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         pack=epoch.pack,
         now=moments.stored(ask.now),
         policy=declared.policy,
+        past=row.past,
+        whole=row.whole,
     )
     gathered = gather(
         resources.layers,
@@ -129,7 +136,7 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         zone=zone.key,
         turn=ask.text,
         policy=declared.policy,
-        limits=replace(ask.limits, token_ratio=epoch.token_ratio),
+        limits=_limits(row, ask, epoch),
         answers=gathered.answers,
         summary=(
             resources.conversation.summary(ask.session_id)
@@ -174,6 +181,14 @@ def under(specification: Specification, record_id: str, limits: ModelLimits) -> 
     row = use_case(specification.policy, specification.use_case)
     tools = offered(row, limits) if specification.tools else ()
     return replace(specification, limits=limits, tools=tools, parent_record_id=record_id)
+
+
+UNLIMITED = ModelLimits(window=1_000_000_000, context_budget=1_000_000_000)
+"""Where no model answers: of any window, the budget is what is left."""
+
+
+def _limits(row: UseCase, ask: Ask, epoch: _Epoch) -> ModelLimits:
+    return replace(ask.limits, token_ratio=epoch.token_ratio) if row.answers else UNLIMITED
 
 
 def _no_vector() -> NDArray[np.float32]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lila_app.layers.conversation import ConversationLayer
     from lila_app.layers.passages import Scoring
     from lila_app.layers.port import Layer
+    from lila_app.layers.score import Scales
     from lila_app.memory.extraction import Extractor
     from lila_app.memory.learning import Learner
     from lila_app.memory.promotion import Rules
@@ -197,7 +198,7 @@ class Resources:
         return (
             SessionLayer(self.store, self.count),
             self.conversation,
-            MemoryLayer(self.store, finder, self.count),
+            MemoryLayer(self.store, finder, self.count, self.scales, lambda: self.promotion),
             GraphLayer(self.mirror, self.count, self._graph_rules),
             RagLayer(self.store, finder, self.count, self.passage_scoring),
         )
@@ -254,6 +255,12 @@ class Resources:
             ),
             self._looking,
         )
+
+    def scales(self) -> Scales:
+        """How memories and turns are ranked, as declared on disk now."""
+        from lila_app.layers import score
+
+        return score.parse(policies.sources(self.home, score.TABLE))
 
     def passage_scoring(self) -> Scoring:
         """How passages are ranked, as declared on disk now."""

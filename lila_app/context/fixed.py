@@ -92,7 +92,8 @@ def fix(specification: Specification, row: UseCase, limit: int, count: Counter) 
     parts: dict[str, tuple[Part, ...]] = {}
     if specification.tools:
         parts["tools"] = (Part("tools", "\n".join(specification.tools)),)
-    parts["identity"] = (Part("system", f"{identity}\nProfile: {specification.profile}"),)
+    opening = f"{identity}\n" if identity else ""
+    parts["identity"] = (Part("system", f"{opening}Profile: {specification.profile}"),)
     parts["clock"] = (_request_part(specification, "clock"),)
     parts["turn"] = (_request_part(specification, "turn"),)
     if specification.exchanges:

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from lila_app.context.items import TOP_SCORE
 from lila_app.context.policy import (
+    FORMER_PAST,
     LAYERS,
     TOTAL_RATIO,
     BlockPolicy,
@@ -49,7 +50,8 @@ VERSION = 1
 """Of the form of both tables."""
 
 _PLACED = {"conversation": Lifetime.L3, "turn": Lifetime.L4, "results": Lifetime.L5}
-_OPTIONAL = ("rules", "closing")
+_OPTIONAL = ("rules", "closing", "past", "whole", "answers")
+_PROMPTS = ("rules", "closing")
 _UNHEADED = ("tools", "identity", "conversation", "closing", "results")
 _VOLATILE = ("memory", "graph", "documents", "state", "clock", "closing", "turn", "results")
 _LARGEST = 10_000_000
@@ -62,6 +64,9 @@ _USE_CASE_KEYS = (
     "identity",
     "rules",
     "closing",
+    "past",
+    "whole",
+    "answers",
     *LAYERS,
 )
 
@@ -127,6 +132,12 @@ class _Reader:
         value = self.table.get(key, default)
         if not isinstance(value, str):
             raise self.refuse(key, value, "a text in quotes")
+        return value
+
+    def switch(self, key: str, *, default: bool) -> bool:
+        value = self.table.get(key, default)
+        if not isinstance(value, bool):
+            raise self.refuse(key, value, "true or false")
         return value
 
     def names(self, key: str, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -257,9 +268,9 @@ def _use_case(
         raise row.refuse_for(
             "", f"ratios that sum to {total:,}", f"ratios that sum to {TOTAL_RATIO:,}, or all zero"
         )
-    named = {"identity": row.text("identity")} | {key: row.text(key, "") for key in _OPTIONAL}
+    named = {"identity": row.text("identity")} | {key: row.text(key, "") for key in _PROMPTS}
     for key, name in named.items():
-        if name not in prompts and (name or key not in _OPTIONAL):
+        if name not in prompts and (name or key not in _PROMPTS):
             raise row.refuse(key, name, "one of the prompts " + ", ".join(prompts))
     return UseCase(
         name=row.path[-1],
@@ -271,6 +282,9 @@ def _use_case(
         rules=named["rules"],
         closing=named["closing"],
         layers=shares,
+        past=row.integer("past", 0, 10_000) if "past" in row.table else FORMER_PAST,
+        whole=row.switch("whole", default=False),
+        answers=row.switch("answers", default=True),
     )
 
 

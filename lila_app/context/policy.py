@@ -48,9 +48,18 @@ class LayerPolicy:
     floor: int
 
 
+FORMER_PAST = 16
+"""Earlier turns that were offered before a use case could say how many."""
+
+
 @dataclass(frozen=True, slots=True)
 class UseCase:
-    """One row of the table; `layers` stand in declared order. Tokens, and milliseconds."""
+    """One row of the table; `layers` stand in declared order. Tokens, and milliseconds.
+
+    `past` is how many earlier turns may be offered; with `whole` each is one message of its own,
+    never shortened, under a head of date and speaker alone. Where no model `answers`, none's
+    limits hold and the budget is all there is.
+    """
 
     name: str
     budget: int
@@ -61,6 +70,9 @@ class UseCase:
     rules: str
     closing: str
     layers: tuple[LayerPolicy, ...]
+    past: int = FORMER_PAST
+    whole: bool = False
+    answers: bool = True
 
     def layer(self, name: str) -> LayerPolicy:
         """The share of one layer."""

@@ -8,7 +8,7 @@ from lila_app.resources import Resources
 from lila_app.storage.values import storable
 
 
-def plain_question(resources: Resources, query: str) -> Question:
+def plain_question(resources: Resources, query: str, *, now: str | None = None) -> Question:
     """What the layers' search is asked when a person searches by hand."""
     return Question(
         text=storable(query),
@@ -16,6 +16,6 @@ def plain_question(resources: Resources, query: str) -> Question:
         session_id=None,
         before_sequence=None,
         pack=(),
-        now=moments.stored(resources.clock()),
+        now=now or moments.stored(resources.clock()),
         policy=resources.policy,
     )

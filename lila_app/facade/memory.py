@@ -106,19 +106,18 @@ class Memory:
 
         With `as_of` only those that LILA believed then.
         """
-        from lila_app.layers.score import recency, score
         from lila_app.layers.search import Finder
 
         resources = self._resources
         finder = Finder(self._store, resources.embedder.model_id)
         most = limit if as_of is None else max(limit, MOST_LOOKED_AT)
-        found = finder.find("memories", plain_question(resources, usable(query)), k=most)
-        relevant = {hit.id: hit.relevance for hit in found}
+        question = plain_question(resources, usable(query), now=self._at(now))
+        relevant = dict(finder.memories(question, resources.scales().memories, k=most))
         believed = None
         if as_of is not None:
             believed = {row.id for row in memories.as_of(self._store, self._moment(as_of))}
         hits = [
-            MemoryHit(convert.memory(row), score(relevant[row.id], recency(row.at, self._at(now))))
+            MemoryHit(convert.memory(row), relevant[row.id])
             for row in memories.by_ids(self._store, relevant)
             if believed is None or row.id in believed
         ]

@@ -132,18 +132,13 @@ class Sessions:
 
     def search(self, query: str, limit: int = 10) -> tuple[TurnHit, ...]:
         """Turns of all sessions that answer a query, best first."""
-        from lila_app.layers.score import score
         from lila_app.layers.search import Finder
 
         resources = self._resources
         finder = Finder(self._store, resources.embedder.model_id)
-        found = finder.find("turns", plain_question(resources, query), k=limit)
-        rows = {row.id: row for row in turns.by_ids(self._store, [hit.id for hit in found])}
-        return tuple(
-            TurnHit(rows[hit.id].session_id, convert.turn(rows[hit.id]), score(hit.relevance))
-            for hit in found
-            if hit.id in rows
-        )
+        question = plain_question(resources, query)
+        found = finder.turns(question, resources.scales().turns, k=limit)
+        return tuple(TurnHit(hit.row.session_id, convert.turn(hit.row), hit.score) for hit in found)
 
     def _keep(self, text: str, session: str, kind: state.NoteKind) -> NoteInfo:
         return convert.note(

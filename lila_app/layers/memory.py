@@ -3,72 +3,90 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
-from lila_app.layers import variants
-from lila_app.layers.conversation import reply_text
+from lila_app.layers import saying, score, variants
 from lila_app.layers.port import Question
-from lila_app.layers.score import recency, score
+from lila_app.layers.score import Scales
 from lila_app.layers.search import Finder
-from lila_app.storage import memories, turns
+from lila_app.memory import retention
+from lila_app.memory.promotion import Rules
+from lila_app.quoting import quoted
+from lila_app.storage import memories
 from lila_app.storage.connection import Store
 from lila_app.storage.memories import MemoryRow
 from lila_app.storage.turns import TurnRow
 
-MOST_MEMORIES, MOST_TURNS = 24, 16
+MOST_MEMORIES = 24
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLayer:
-    """The profile pack (core memories, frozen for an epoch), recalled memories, past turns."""
+    """The profile pack (core memories, frozen for an epoch), recalled memories, past turns.
+
+    `scales` and `rules` are asked on every turn, so that a person can edit a table and ask again;
+    without rules nothing fades.
+    """
 
     store: Store
     finder: Finder
     count: Counter
+    scales: Callable[[], Scales] = score.shipped
+    rules: Callable[[], Rules] | None = None
     name: str = "memory"
     source: str = "memories and earlier sessions, full text and vectors"
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The pack, then what the question finds outside it."""
+        scales = self.scales()
+        past = self._past(question, scales)
         pack = self._pack(question)
         inside = {row.id for row in pack}
-        pinned = [
-            row
-            for row in memories.list_pinned(self.store)
-            if row.id not in inside and row.superseded_by is None
-        ]
-        found = {
-            hit.id: hit.relevance
-            for hit in self.finder.find("memories", question, k=MOST_MEMORIES)
-            if hit.id not in inside
-        }
-        rows = {row.id: row for row in memories.by_ids(self.store, found)}
-        rows |= {row.id: row for row in pinned}
+        remembered = self._remembered(question, scales, inside)
+        if question.whole:
+            # What was said stands there itself; a sentence made of it would say it a second time.
+            pack = [row for row in pack if row.source_turn is None]
+            remembered = {row: bp for row, bp in remembered.items() if row.source_turn is None}
         items = [self._standing(row) for row in pack]
-        items += [self._recalled(row, found.get(row.id), question.now) for row in rows.values()]
-        return (*items, *self._past(question))
+        items += [self._recalled(row, value) for row, value in remembered.items()]
+        return (*items, *past)
 
     def _pack(self, question: Question) -> list[MemoryRow]:
         if question.pack is not None:
             rows = memories.by_ids(self.store, question.pack)
         else:
             rows = memories.list_memories(self.store, kind="core")
-        return [row for row in rows if row.superseded_by is None]
+        return [row for row in rows if not _closed(row)]
 
-    def _past(self, question: Question) -> tuple[Item, ...]:
-        found = self.finder.find(
-            "turns", question, k=MOST_TURNS, exclude_session=question.session_id
+    def _remembered(
+        self, question: Question, scales: Scales, inside: Collection[str]
+    ) -> Mapping[MemoryRow, int]:
+        """What the question finds outside the pack and what is pinned, each with its score."""
+        found = dict(self.finder.memories(question, scales.memories, k=MOST_MEMORIES))
+        pinned = [row for row in memories.list_pinned(self.store) if not _closed(row)]
+        rows = {row.id: row for row in memories.by_ids(self.store, found)}
+        rows |= {row.id: row for row in pinned}
+        rules = self.rules() if self.rules is not None else None
+        kept: dict[MemoryRow, int] = {}
+        for row in rows.values():
+            share = retention.offered(row, question.now, rules) if rules else retention.IN_FULL
+            if row.id not in inside and share:
+                kept[row] = found.get(row.id, 0) * share // retention.IN_FULL
+        return kept
+
+    def _past(self, question: Question, scales: Scales) -> tuple[Item, ...]:
+        found = self.finder.turns(
+            question, scales.turns, k=question.past, exclude_session=question.session_id
         )
-        relevant = {hit.id: hit.relevance for hit in found}
-        rows = turns.by_ids(self.store, relevant)
         asked = _bare(question.text)
         return tuple(
-            self._past_turn(row, relevant[row.id], question.now)
-            for row in rows
-            if not row.erased and _bare(row.user) != asked
+            self._past_turn(one.row, one.score, question)
+            for one in found
+            if one.row.speaker or _bare(one.row.user) != asked
         )
 
     def _standing(self, row: MemoryRow) -> Item:
@@ -76,7 +94,7 @@ class MemoryLayer:
             id=row.id,
             layer=self.name,
             placement=Placement.PROFILE,
-            variants=(recalled("full", f"- {row.text}", self.count),),
+            variants=(recalled("full", quoted("- ", row.text), self.count),),
             score=TOP_SCORE,
             source="core memory",
             digest=row.digest,
@@ -85,35 +103,46 @@ class MemoryLayer:
             pinned=row.pinned,
         )
 
-    def _recalled(self, row: MemoryRow, relevance: float | None, now: str) -> Item:
-        head = f"[{row.id}, {row.at[:10]}] "
+    def _recalled(self, row: MemoryRow, value: int) -> Item:
         return Item(
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=variants.of_text(head, row.text, self.count),
-            score=score(relevance or 0.0, recency(row.at, now)),
-            source="memory",
+            variants=variants.of_text(_head(row), row.text, self.count),
+            score=value,
+            source="memory, in conflict with another" if row.status == "conflict" else "memory",
             digest=row.digest,
             at=row.at,
             external_ids=row.external_ids,
             pinned=row.pinned,
-            superseded=row.superseded_by is not None,
+            superseded=_closed(row),
         )
 
-    def _past_turn(self, row: TurnRow, relevance: float, now: str) -> Item:
-        text = f"They: {row.user}\nLILA: {reply_text(row)}"
+    def _past_turn(self, row: TurnRow, value: int, question: Question) -> Item:
+        said = saying.said(row)
         return Item(
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=variants.of_text(f"[{row.id}, {row.at[:10]}] ", text, self.count),
-            score=score(relevance, recency(row.at, now)),
+            variants=variants.whole(f"{row.at[:10]} ", said, self.count)
+            if question.whole
+            else variants.of_text(f"[{row.id}, {row.at[:10]}] ", said, self.count),
+            score=value,
             source=f"session {row.session_id}",
             digest=row.digest,
             at=row.at,
             external_ids=row.external_ids,
         )
+
+
+def _head(row: MemoryRow) -> str:
+    """Id and day; of one that another contradicts, that too, so that neither passes for settled."""
+    mark = ", in conflict with another" if row.status == "conflict" else ""
+    return f"[{row.id}, {row.at[:10]}{mark}] "
+
+
+def _closed(row: MemoryRow) -> bool:
+    return row.superseded_by is not None or row.status == "closed"
 
 
 def _bare(text: str) -> list[str]:

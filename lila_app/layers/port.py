@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lila_app.context.items import Item
-from lila_app.context.policy import Policy
+from lila_app.context.policy import FORMER_PAST, Policy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,8 @@ class Question:
     `text` is the query by the declared rule, `vector` gives its embedding (float32 [384], computed
     once for all layers; blocks until it is there). `before_sequence` hides the turn being
     answered. `pack` are the memory ids frozen into the profile at the start of the epoch; None
-    takes what is core now. `now` is ISO 8601 with zone.
+    takes what is core now. `now` is ISO 8601 with zone. `past` and `whole` are the use case's: how
+    many earlier turns may be offered, and whether each is to stand whole and by itself.
     """
 
     text: str
@@ -31,6 +32,8 @@ class Question:
     pack: tuple[str, ...] | None
     now: str
     policy: Policy
+    past: int = FORMER_PAST
+    whole: bool = False
 
 
 class Layer(Protocol):

@@ -1,55 +1,57 @@
-"""Hybrid search for the layers: words and meaning, joined on one calibrated scale."""
+"""Hybrid search for memories and turns: words and meaning, joined on one calibrated scale."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from lila_app.layers.port import Question
-from lila_app.layers.score import relevance
-from lila_app.storage import search, vectors
+from lila_app.layers.past import Past, Ranked
+from lila_app.layers.score import Scale, TurnScale, meaning, recency, scored
+from lila_app.storage import memories, search, vectors
 from lila_app.storage.connection import Store
-from lila_app.storage.search import Table
 from lila_app.storage.values import sort_key
-
-CANDIDATES = 40
-"""Taken from each of the two searches before they are joined."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A row that is relevant to the question, 0..1."""
-
-    id: str
-    relevance: float
 
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Searches one table of the store by words and by meaning."""
+    """Searches the store by words and by meaning."""
 
     store: Store
     model_id: str
 
-    def find(
-        self, table: Table, question: Question, *, k: int, exclude_session: str | None = None
-    ) -> tuple[Found, ...]:
-        """At most `k` rows, most relevant first, ties by id."""
+    def memories(self, question: Question, scale: Scale, *, k: int) -> tuple[tuple[str, int], ...]:
+        """Ids and scores of at most `k` memories, best first, ties by id."""
         by_words = search.search_text(
-            self.store, table, question.text, k=CANDIDATES, exclude_session=exclude_session
+            self.store, "memories", question.text, k=scale.candidates
         )
         by_meaning = vectors.search(
             self.store,
-            table,
+            "memories",
             question.vector(),
-            k=CANDIDATES,
+            k=scale.candidates,
             model_id=self.model_id,
-            exclude_session=exclude_session,
             also=[hit.rowid for hit in by_words],
         )
         covered = {hit.id: hit.coverage for hit in by_words}
         near = {hit.id: hit.cosine_bp for hit in by_meaning}
-        joined = [
-            Found(id, relevance(near.get(id), covered.get(id, 0.0))) for id in {*covered, *near}
+        found = [
+            (
+                row.id,
+                scored(
+                    scale,
+                    covered.get(row.id, 0.0),
+                    meaning(near.get(row.id), scale),
+                    recency(row.at, question.now, scale.half_life),
+                ),
+            )
+            for row in memories.by_ids(self.store, sorted({*covered, *near}))
         ]
-        joined.sort(key=lambda found: (-round(found.relevance, 9), sort_key(found.id)))
-        return tuple(joined[:k])
+        found.sort(key=lambda one: (-one[1], sort_key(one[0])))
+        return tuple(found[:k])
+
+    def turns(
+        self, question: Question, scale: TurnScale, *, k: int, exclude_session: str | None = None
+    ) -> tuple[Ranked, ...]:
+        """At most `k` turns with their scores, best first, ties by id."""
+        past = Past(self.store, self.model_id, scale)
+        return past.find(question, k=k, exclude_session=exclude_session)

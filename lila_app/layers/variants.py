@@ -41,6 +41,11 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     return tuple(forms)
 
 
+def whole(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
+    """`head` and a text in the one form that says all of it."""
+    return (recalled("full", quoted(head, text), count),)
+
+
 def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
     """A turn of the window in full, and, where it is long, in half, in a quarter and as a stub.
 

@@ -125,6 +125,13 @@ class Matrix:
         ids: list[int] = self._ids[chosen].tolist()
         return ids, self._vectors[chosen]
 
+    def of(self, connection: Connection, rows: Sequence[int]) -> tuple[list[int], Floats]:
+        """Those of these row numbers that have a vector, with copies; the lock must be held."""
+        self.refresh(connection)
+        places = self._places(rows)
+        ids: list[int] = self._ids[places].tolist()
+        return ids, self._vectors[places]
+
     def _places(self, rows: Sequence[int]) -> Integers:
         """Where in the matrix those of the rows are that have a vector."""
         ids = self._ids[: self._used]

@@ -7,7 +7,7 @@ tells them apart hardly at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Literal
@@ -54,6 +54,11 @@ _TEXT = {
     "memories": "text",
     "turns": "user || char(10) || coalesce(reply, '')",
     "chunks": "heading || char(10) || text",
+}
+_SIDES = {
+    "memories": ("text", "''"),
+    "turns": ("user", "coalesce(reply, '')"),
+    "chunks": ("text", "heading"),
 }
 
 
@@ -103,6 +108,67 @@ def search_text(
     ]
     hits.sort(key=lambda hit: (-hit.bm25, sort_key(hit.id)))
     return hits
+
+
+def holding(
+    store: Store, table: Table, query: str, *, k: int, exclude_session: str | None = None
+) -> list[int]:
+    """The row numbers `search_text` would find, without what each of them holds."""
+    beside = _beside(store)
+    with store.read() as connection:
+        plan = _plan(connection, beside, table, query)
+        found = _match(connection, table, plan, k, exclude_session)
+        if not found and plan.together:
+            alone = replace(plan, searched=plan.searched[:1])
+            found = _match(connection, table, alone, k, exclude_session)
+    return [row for row, _ in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How much of a query a row holds, 0 to 1 by weight; `own` by the first column alone.
+
+    The first column of a turn is what the person said, the second what was replied.
+    """
+
+    all: float
+    own: float
+
+
+def covered(
+    store: Store, table: Table, query: str, rows: Sequence[int], *, without: Collection[str] = ()
+) -> dict[int, Held]:
+    """What these rows hold of a query, whether a search found them or not.
+
+    `without` are words that do not count, in lower case and without accents.
+    """
+    beside = _beside(store)
+    with store.read() as connection:
+        weights = dict(_plan(connection, beside, table, query).weights)
+        texts = _columns(connection, table, rows)
+    weights = {word: weight for word, weight in weights.items() if word not in without}
+    if not weights:
+        return {row: Held(0.0, 0.0) for row in texts}
+    parts = {2 * row + place: text for row, two in texts.items() for place, text in enumerate(two)}
+    held = beside.terms.matches(parts, weights)
+    return {
+        row: Held(
+            _coverage(weights, held[2 * row] | held[2 * row + 1]),
+            _coverage(weights, held[2 * row]),
+        )
+        for row in texts
+    }
+
+
+def _columns(
+    connection: Connection, table: Table, rows: Sequence[int]
+) -> dict[int, tuple[str, str]]:
+    first, second = _SIDES[table]
+    marks = ", ".join("?" * len(rows))
+    found = connection.execute(
+        f"select id, {first}, {second} from {table} where id in ({marks})", list(rows)
+    )
+    return {row[0]: (row[1], row[2]) for row in found}
 
 
 def _plan(connection: Connection, beside: _Beside, table: Table, query: str) -> _Plan:

@@ -237,6 +237,22 @@ def search(
     return [hit for place, (hit, row) in enumerate(ranked) if place < k or row in wanted]
 
 
+def cosines(
+    store: Store, table: Table, query_vector: Floats, rows: Sequence[int], model_id: str
+) -> dict[int, int]:
+    """The cosine of each of these row numbers that has a vector, in basis points."""
+    from lila_app.storage import matrix
+
+    query = matrix.unit(query_vector.reshape(-1))
+    with store.read() as connection:
+        held = _matrix(store, connection, table, model_id)
+        if held is None or not rows:
+            return {}
+        with held.lock:
+            found, vectors = held.of(connection, rows)
+    return dict(zip(found, matrix.scores(vectors, query), strict=True))
+
+
 def warm(store: Store, table: Table, model_id: str) -> None:
     """Load the matrix now, so that the first search does not wait for it."""
     with store.read() as connection:
