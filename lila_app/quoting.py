@@ -42,6 +42,11 @@ def quoted(head: str, text: str) -> str:
     return "\n".join([*opening, *(f"{MARK} {line}" if line.strip() else MARK for line in lines)])
 
 
+def continued(text: str) -> str:
+    """A text that goes on after a head on its own first line: each further line marked."""
+    return quoted(" ", text)[1:]
+
+
 def visible(text: str) -> str:
     """The text without characters that are there for a machine and not for a reader."""
     return text if text.isascii() else _INVISIBLE.sub("", text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
 from lila_app.layers.port import Question
+from lila_app.quoting import quoted
 from lila_app.storage import state
 from lila_app.storage.connection import Store
 
@@ -29,7 +30,7 @@ class SessionLayer:
                 id=goal.id,
                 layer=self.name,
                 placement=Placement.GOAL,
-                variants=(recalled("full", f"- {goal.text}", self.count),),
+                variants=(recalled("full", quoted("- ", goal.text), self.count),),
                 score=TOP_SCORE,
                 source="goal",
                 digest=goal.digest,
@@ -52,7 +53,11 @@ class SessionLayer:
                 id=note.id,
                 layer=self.name,
                 placement=Placement.RECALLED,
-                variants=(recalled("full", f"- {note.text} ({_LABEL[note.kind]})", self.count),),
+                variants=(
+                    recalled(
+                        "full", quoted("- ", f"{note.text} ({_LABEL[note.kind]})"), self.count
+                    ),
+                ),
                 score=max(0, TOP_SCORE - 100 * age),
                 source=_LABEL[note.kind],
                 digest=note.digest,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from lila_app.errors import NotFoundError
-from lila_app.quoting import quoted
+from lila_app.quoting import continued
 from lila_app.storage import cold, erasure
 from lila_app.storage.connection import Source, Store, reading, writing
 from lila_app.storage.driver import Connection
@@ -240,7 +240,7 @@ def newest(connection: Connection) -> int:
 def containing(connection: Connection, texts: Iterable[str], *, newer_than: int = 0) -> list[int]:
     """Records in which one of these texts stands, word for word; for this room only."""
     # In an item it stands quoted, line by line (`lila_app.quoting`).
-    texts = [form for text in texts for form in dict.fromkeys((text, quoted(" ", text)[1:]))]
+    texts = [form for text in texts for form in dict.fromkeys((text, continued(text)))]
     said = [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts if text]
     # In the arguments of a tool it stands as JSON within JSON.
     inner = [json.dumps(text, ensure_ascii=False)[1:-1] for text in said]
