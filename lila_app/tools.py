@@ -120,7 +120,8 @@ class _Looking:
                 raise NotFoundError("there is nothing with this id")
         head = f"{HEAD}\n[{id}, {place}]\n"
         room = max(0, where.room - where.count(head) - JOINT)
-        return Output(quoted(head, shortened(text, room, where.count)), (id,))
+        kept = shortened(text, room, lambda part: where.count(quoted("", part)))
+        return Output(quoted(head, kept), (id,))
 
 
 class _Changing:

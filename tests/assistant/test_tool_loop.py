@@ -132,7 +132,7 @@ async def test_passages_of_documents_are_found_and_shown_in_full(
     (tmp_path / "pier.md").write_text("# Pier\n\nThe hospital pier has a ferry at ten past.\n")
     lila.documents.ingest([tmp_path / "pier.md"])
     found = await result(setting, call("document_search", query="hospital pier"))
-    assert "[d1.1, Pier, line 3]\nThe hospital pier has a ferry at ten past." in found.text
+    assert "[d1.1, Pier, line 3]\n> The hospital pier has a ferry at ten past." in found.text
     shown = await result(setting, call("show_source", id="[d1.1]"))
     assert shown.text.endswith("The hospital pier has a ferry at ten past.")
     missing = await result(setting, call("show_source", id="d1.9"))
