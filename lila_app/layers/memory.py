@@ -14,7 +14,7 @@ from lila_app.layers.search import Finder
 from lila_app.memory import retention
 from lila_app.memory.promotion import Rules
 from lila_app.quoting import quoted
-from lila_app.storage import memories
+from lila_app.storage import conflicts, memories
 from lila_app.storage.connection import Store
 from lila_app.storage.memories import MemoryRow
 from lila_app.storage.turns import TurnRow
@@ -60,7 +60,8 @@ class MemoryLayer:
             rows = memories.by_ids(self.store, question.pack)
         else:
             rows = memories.list_memories(self.store, kind="core")
-        return [row for row in rows if not _closed(row)]
+        # A contradicted one is recalled with its mark, where both sides are seen.
+        return [row for row in rows if not _closed(row) and row.status != "conflict"]
 
     def _remembered(
         self, question: Question, scales: Scales, inside: Collection[str]
@@ -83,8 +84,10 @@ class MemoryLayer:
             question, scales.turns, k=question.past, exclude_session=question.session_id
         )
         asked = _bare(question.text)
+        ids = [] if question.whole else [one.row.id for one in found]
+        marks = {id: conflicts.said(of) for id, of in conflicts.marks(self.store, ids).items()}
         return tuple(
-            self._past_turn(one.row, one.score, question)
+            self._past_turn(one.row, one.score, question, marks.get(one.row.id, ""))
             for one in found
             if one.row.speaker or _bare(one.row.user) != asked
         )
@@ -118,7 +121,7 @@ class MemoryLayer:
             superseded=_closed(row),
         )
 
-    def _past_turn(self, row: TurnRow, value: int, question: Question) -> Item:
+    def _past_turn(self, row: TurnRow, value: int, question: Question, mark: str) -> Item:
         said = saying.said(row)
         return Item(
             id=row.id,
@@ -126,7 +129,7 @@ class MemoryLayer:
             placement=Placement.RECALLED,
             variants=variants.whole(f"{row.at[:10]} ", said, self.count)
             if question.whole
-            else variants.of_text(f"[{row.id}, {row.at[:10]}] ", said, self.count),
+            else variants.of_text(f"[{row.id}, {row.at[:10]}{mark}] ", said, self.count),
             score=value,
             source=f"session {row.session_id}",
             digest=row.digest,

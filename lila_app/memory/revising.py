@@ -78,7 +78,7 @@ def _held(
             for one in facts.of_turns(connection, [home])
             if one.span is None or (one.span[0] < sentence.end and sentence.start < one.span[1])
         ]
-    held = [one for one in held if one.status in OPEN and one.subject != subject]
+    held = [one for one in held if one.status in OPEN]
     return held or [_sentence(connection, home, sentence, subject, heard)]
 
 

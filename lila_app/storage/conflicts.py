@@ -27,6 +27,10 @@ class Mark:
     day: str
 
 
+LONGEST = 160
+"""Characters of what stands beside a mark; it is told in full elsewhere."""
+
+
 def groups(source: Source) -> list[tuple[FactRow, ...]]:
     """The facts in conflict, those that contradict each other together, by id."""
     with reading(source) as connection:
@@ -79,12 +83,16 @@ def marks_of_memories(source: Source, memories: Sequence[str]) -> dict[str, tupl
         return {memory: tuple(of) for memory, of in found.items()}
 
 
-def said(mark: Mark) -> str:
-    """A mark as words beside what it marks."""
+def said(marks: Iterable[Mark]) -> str:
+    """Marks as words beside what they mark, each after a semicolon."""
+    return "".join(f"; {_words(mark)}" for mark in marks)
+
+
+def _words(mark: Mark) -> str:
+    by = mark.by if len(mark.by) <= LONGEST else mark.by[:LONGEST].rsplit(" ", 1)[0] + " …"
     if mark.status == "conflict":
-        return f"contradicted on {mark.day}: {mark.by}" if mark.by else "contradicted"
-    now = f": {mark.by}" if mark.by else ""
-    return f"no longer so since {mark.day}{now}"
+        return f"contradicted on {mark.day}: {by}" if by else "contradicted"
+    return f"no longer so since {mark.day}" + (f": {by}" if by else "")
 
 
 def _mark(connection: Connection, row: FactRow) -> Mark:

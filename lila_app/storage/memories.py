@@ -171,6 +171,16 @@ def core_count(source: Source) -> int:
         return count
 
 
+def retired_core(source: Source) -> list[str]:
+    """Core memories that do not hold as they stand: closed or contradicted, by id."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select id from memories where kind = 'core' "
+            "and (status <> 'current' or superseded_by is not null) order by id"
+        )
+        return [f"m{row[0]}" for row in rows]
+
+
 def replaced_by(source: Source, id: str) -> list[str]:
     """The memories this one took the place of, by id."""
     with reading(source) as connection:
