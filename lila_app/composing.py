@@ -115,7 +115,7 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         pack=epoch.pack,
         now=moments.stored(ask.now),
         policy=declared.policy,
-        past=row.past,
+        past=_past(row, ask),
         whole=row.whole,
     )
     gathered = gather(
@@ -187,6 +187,16 @@ UNLIMITED = ModelLimits(window=1_000_000_000, context_budget=1_000_000_000)
 """Where no model answers: of any window, the budget is what is left."""
 
 
+LEAST_TOKENS = 16
+"""What the shortest message worth keeping takes with its head: no budget holds more of them."""
+
+
+def _past(row: UseCase, ask: Ask) -> int:
+    """How many earlier turns may be offered: what could not fit is not worth ranking."""
+    budget = row.budget if ask.budget is None else ask.budget
+    return min(row.past, max(1, budget // LEAST_TOKENS)) if row.whole else row.past
+
+
 def _limits(row: UseCase, ask: Ask, epoch: _Epoch) -> ModelLimits:
     return replace(ask.limits, token_ratio=epoch.token_ratio) if row.answers else UNLIMITED
 
@@ -212,6 +222,8 @@ def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _
     if ask.session_id is None:
         return _Epoch(0, None, _largest_ratio(resources, ask))
     parts = _frozen(declared, ask)
+    # What is no longer true leaves the pack at once, and the log says why the prefix changed.
+    parts["profile pack"] = _digest(memories.retired_core(resources.store))
     fingerprint = _digest(parts)
     current = sessions.current_epoch(resources.store, ask.session_id)
     if current is not None and current.fingerprint == fingerprint:
