@@ -100,7 +100,7 @@ class Roster:
         self._guarded = guarded
         self._home = home
         self._settings = settings
-        self._given = tuple(given)
+        self._given = tuple(guarded(one, True) for one in given)  # whoever hands it over owns it
         self._providers: dict[str, Provider] = {}
         self._abouts: dict[str, About] = {}
         self._lock = threading.Lock()

@@ -8,6 +8,7 @@ registries named at each function.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _PLAIN = re.compile(r"[\s.\-/]")
 
@@ -31,6 +32,9 @@ _VERHOEFF_TURN = (
     "0123456789", "1576283094", "5803796142", "8916043527",
     "9453126870", "4286573901", "2793806415", "7046913258",
 )  # fmt: skip
+
+
+Check = Callable[[str], bool]
 
 
 def plain(text: str) -> str:

@@ -83,16 +83,23 @@ class Redactor:
         """
         if not kinds:
             return list(texts)
-        held = held or Held()
-        found = [(text, self._spans(text, kinds, held, ours=ours)) for text in texts]
-        wanted: list[Value] = [
-            (span.kind, text[span.start : span.end]) for text, spans in found for span in spans
+        held, all = held or Held(), list(texts)
+        found = [resolved((*_forms(text), *self.finder.find(text, kinds))) for text in all]
+        make = self.vault.placeholders if add else self.vault.known
+        wanted = _values(all, found)
+        if wanted:
+            make(wanted)
+        # What was found in one place is replaced in every other one, from the first time on.
+        spans = [
+            self._spans(text, of_text, kinds, held, ours=ours)
+            for text, of_text in zip(all, found, strict=True)
         ]
+        wanted = _values(all, spans)
         if not wanted:
-            return [text for text, _ in found]
-        made = self.vault.placeholders(wanted) if add else self.vault.known(wanted)
+            return all
+        made = make(wanted)
         held.values.update({placeholder: value for (_, value), placeholder in made.items()})
-        return [_replaced(text, spans, made) for text, spans in found]
+        return [_replaced(text, one, made) for text, one in zip(all, spans, strict=True)]
 
     def restored(self, text: str) -> str:
         """The text with every value the vault has."""
@@ -101,18 +108,38 @@ class Redactor:
         return placeholders.restored(text, self.vault.value)
 
     def _spans(
-        self, text: str, kinds: frozenset[Kind], held: Held, *, ours: bool
+        self,
+        text: str,
+        found: tuple[Span, ...],
+        kinds: frozenset[Kind],
+        held: Held,
+        *,
+        ours: bool,
     ) -> tuple[Span, ...]:
-        forms = [match.span() for match in FORM.finditer(text)] if "[" in text else []
-        found = [Span(start, end, "lookalike") for start, end in forms]
-        found += [*self.finder.find(text, kinds), *self.vault.spans(text, kinds)]
-        spans = resolved(found)
-        for start, end in forms if ours else ():
-            value = self.vault.value(text[start:end])
+        """The finds with what the vault knows, without what is a placeholder already."""
+        spans = resolved((*found, *self.vault.spans(text, kinds)))
+        kept: set[int] = set()
+        for form in _forms(text) if ours else ():
+            value = self.vault.value(text[form.start : form.end])
             if value is not None:
-                held.values[text[start:end]] = value
-                spans = tuple(span for span in spans if span.start != start)
-        return spans
+                held.values[text[form.start : form.end]] = value
+                kept.add(form.start)
+        return tuple(span for span in spans if span.start not in kept) if kept else spans
+
+
+def _forms(text: str) -> list[Span]:
+    """What has the form of a placeholder."""
+    if "[" not in text:
+        return []
+    return [Span(one.start(), one.end(), "lookalike") for one in FORM.finditer(text)]
+
+
+def _values(texts: list[str], spans: Iterable[tuple[Span, ...]]) -> list[Value]:
+    return [
+        (span.kind, text[span.start : span.end])
+        for text, of_text in zip(texts, spans, strict=True)
+        for span in of_text
+    ]
 
 
 def _replaced(text: str, spans: tuple[Span, ...], made: Mapping[Value, str]) -> str:

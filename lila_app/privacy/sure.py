@@ -7,15 +7,15 @@ leaves the machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lila_app.privacy import checksums
-from lila_app.privacy.checksums import plain
+from lila_app.privacy.checksums import Check, plain
 from lila_app.privacy.phones import phones
 from lila_app.privacy.spans import Kind, Span
 
-Check = Callable[[str], bool]
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,13 @@ PATTERNS = (
         ),
         checksums.iban,
     ),
+    Pattern(  # called one: also with a digit mistyped
+        "iban",
+        _form(
+            rf"\biban{_SAID}(?P<it>[A-Z]{{2}}\d{{2}}(?:[ \-]?[A-Z0-9]{{2,4}}){{3,8}}){_AFTER}",
+            re.IGNORECASE,
+        ),
+    ),
     Pattern(
         "card",
         _form(
@@ -80,7 +87,13 @@ PATTERNS = (
             rf"\d{{2}}\s?\d{{2}}\s?\d{{2}}\s?[A-D]{_AFTER}"
         ),
     ),
-    Pattern("id", _form(rf"{_BEFORE}\d{{3}}[ \-]\d{{3}}[ \-]\d{{4}}{_AFTER}"), checksums.nhs),
+    Pattern(  # without the word every eleventh American telephone would be one
+        "id",
+        _form(
+            rf"\bnhs{_SAID}(?P<it>\d{{3}}[ \-]?\d{{3}}[ \-]?\d{{4}}){_AFTER}", re.IGNORECASE
+        ),
+        checksums.nhs,
+    ),
     Pattern("id", _form(rf"{_BEFORE}[XYZ\d]\d{{7}}-?[A-HJ-NP-TV-Z]{_AFTER}"), checksums.dni),
     Pattern(
         "id",
@@ -170,11 +183,11 @@ PATTERNS = (
 
 def find(text: str) -> Iterator[Span]:
     """Everything these patterns find; finds may overlap."""
-    if _DIGIT.search(text):
-        yield from phones(text)
     for pattern in PATTERNS:
         if pattern.needs in text:
             yield from _matches(pattern, text)
+    if _DIGIT.search(text):  # last: what has a name of its own is no telephone
+        yield from phones(text)
 
 
 _DIGIT = re.compile(r"\d")
