@@ -22,6 +22,7 @@ from lila_app.facade.door import through
 from lila_app.facade.goals import Goals
 from lila_app.facade.graph import Graph
 from lila_app.facade.importing import Importing
+from lila_app.facade.io import MemoryIo
 from lila_app.facade.memory import Memory
 from lila_app.facade.models import Models
 from lila_app.facade.policies import Policies
@@ -57,6 +58,7 @@ class Lila:
         self.memory, self.graph = through(door, memory), through(door, graph)
         self.documents = through(door, documents)
         self.imports = Importing(resources)
+        self.memory_io = MemoryIo(resources)
         self.contexts = Contexts(resources)
         self.models = Models(resources)
         self.policy = Policies(resources)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lila_app.cli import memory_changes, memory_why, options
+from lila_app.cli import memory_changes, memory_io, memory_why, options
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
@@ -36,7 +36,7 @@ def memory() -> None:
     """
 
 
-for command in (*memory_changes.COMMANDS, *memory_why.COMMANDS):
+for command in (*memory_changes.COMMANDS, *memory_why.COMMANDS, memory_io.io):
     memory.add_command(command)
 
 
