@@ -60,7 +60,7 @@ def export(store: Store, path: Path, *, at: str, progress: Progress) -> tuple[tu
                 "schema": len(migrations.MIGRATIONS),
                 "at": instant(at),
                 "rows": counts,
-                "sequences": dict(connection.execute("select name, seq from sqlite_sequence")),
+                "sequences": _sequences(connection),
                 "left_out": {
                     **portable.LEFT,
                     "vectors": "they are computed from the texts",
@@ -156,6 +156,13 @@ def _files(connection: Connection, sink: Sink, progress: Progress) -> dict[str, 
         write(f"{name}.jsonl", rows)
     progress(total, total, "exported")
     return counts
+
+
+def _sequences(connection: Connection) -> dict[str, int]:
+    """The highest number each table ever gave."""
+    known = set(portable.tables(connection))
+    rows = connection.execute("select name, seq from sqlite_sequence order by name")
+    return {name: seq for name, seq in rows if name in known}
 
 
 def _rows(connection: Connection, table: str) -> Rows:
