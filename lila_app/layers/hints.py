@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 from lila_app.memory.dates.rules import found_by_rule
 
@@ -100,6 +101,7 @@ def names_a_time(text: str) -> bool:
     return _TIME.search(text[:_CHARACTERS]) is not None
 
 
+@lru_cache(maxsize=1024)
 def name_words(name: str) -> frozenset[str]:
     """The words of a name, folded; what is shorter than three letters names nobody."""
     return frozenset(folded(word) for word in _WORD.findall(name) if len(word) > 2)

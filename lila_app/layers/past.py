@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lila_app.layers import hints
 from lila_app.layers.hints import Hints
@@ -19,6 +19,7 @@ from lila_app.layers.score import (
 )
 from lila_app.storage import nearby, search, turns, vectors
 from lila_app.storage.connection import Store
+from lila_app.storage.nearby import Message
 from lila_app.storage.turns import TurnRow
 from lila_app.storage.values import number
 
@@ -37,13 +38,10 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    row: TurnRow
+    said: Message
     words: float
     near: float
-
-    @property
-    def strength(self) -> float:
-        return strength(self.words, self.near)
+    strength: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,108 +74,95 @@ class Past:
         asked = hints.read(question.text, question.now)
         found = self._candidates(sorted({*hits, *cosines}), cosines, question, asked)
         best = sorted(found, key=lambda row: (-round(found[row].strength, 9), row))
-        beside = nearby.around(
-            self.store,
-            best[: max(self.scale.around, k)],
-            REACH,
-            exclude_session=exclude_session,
-        )
+        most = max(self.scale.around, k)
+        beside = nearby.around(self.store, best[:most], REACH, exclude_session=exclude_session)
         more = [row for row in beside if row not in found]
         cosines = vectors.cosines(self.store, "turns", vector(), more, self.model_id)
         found |= self._candidates(more, cosines, question, asked)
-        return _ranked(found, asked, self.scale, question.now)[:k]
+        scores = _Ranking(found, asked, self.scale, question.now).scores()
+        order = sorted(scores, key=lambda row: (-scores[row], row))[:k]
+        rows = turns.by_ids(self.store, [f"t{row}" for row in order])
+        return tuple(Ranked(row, scores[number(row.id, "t")]) for row in rows)
 
     def _candidates(
-        self,
-        rows: Sequence[int],
-        cosines: Mapping[int, int],
-        question: Question,
-        asked: Hints,
+        self, rows: Sequence[int], cosines: Mapping[int, int], question: Question, asked: Hints
     ) -> dict[int, _Candidate]:
-        read = turns.by_ids(self.store, [f"t{row}" for row in rows])
-        kept = {number(row.id, "t"): row for row in read if not row.erased}
-        names = [hints.name_words(row.speaker) for row in kept.values() if row.speaker]
+        kept = nearby.read(self.store, rows)
+        names = (hints.name_words(name) for name in {said.speaker for said in kept})
         held = search.covered(
             self.store,
             "turns",
             question.text,
-            sorted(kept),
+            {said.row: (said.user, said.reply) for said in kept},
+            # Who is named is asked for their own words, which seldom hold their name.
             without=frozenset[str]().union(*names) & asked.words,
         )
         share = self.scale.reply / 10_000
-        return {
-            id: _Candidate(
-                row,
-                held[id].own + share * (held[id].all - held[id].own),
-                meaning(cosines.get(id), self.scale),
-            )
-            for id, row in kept.items()
-        }
+        found: dict[int, _Candidate] = {}
+        for said in kept:
+            one = held[said.row]
+            words = one.own + share * (one.all - one.own)
+            near = meaning(cosines.get(said.row), self.scale)
+            found[said.row] = _Candidate(said, words, near, strength(words, near))
+        return found
 
 
-def _ranked(
-    found: Mapping[int, _Candidate], asked: Hints, scale: TurnScale, now: str
-) -> tuple[Ranked, ...]:
-    """Every candidate with its score, best first."""
-    sessions: dict[str, float] = {}
-    for one in found.values():
-        known = sessions.get(one.row.session_id, 0.0)
-        sessions[one.row.session_id] = max(known, one.strength)
-    top = max(sessions.values(), default=0.0)
-    named = asked.named({one.row.speaker for one in found.values() if one.row.speaker})
-    ranked = [
-        Ranked(
-            one.row,
-            scored_turn(
-                scale,
-                one.words,
-                one.near,
-                recency(one.row.at, now, scale.half_life),
-                _around(id, found, sessions[one.row.session_id] - top, asked, named),
-            ),
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The candidates of one question, each scored beside the others."""
+
+    found: Mapping[int, _Candidate]
+    asked: Hints
+    scale: TurnScale
+    now: str
+    sessions: dict[int, float] = field(default_factory=dict[int, float])
+    times: dict[str, tuple[float, bool]] = field(default_factory=dict[str, tuple[float, bool]])
+
+    def scores(self) -> dict[int, int]:
+        """The score of every candidate."""
+        for one in self.found.values():
+            known = self.sessions.get(one.said.session, 0.0)
+            self.sessions[one.said.session] = max(known, one.strength)
+        top = max(self.sessions.values(), default=0.0)
+        named = self.asked.named({one.said.speaker for one in self.found.values()} - {""})
+        return {row: self.score(one, top, named) for row, one in self.found.items()}
+
+    def score(self, one: _Candidate, top: float, named: frozenset[str]) -> int:
+        said = one.said
+        fresh, then = self.time(said.at)
+        before = self.beside(said, -1)
+        around = Around(
+            session=self.sessions[said.session] - top,
+            beside=before + self.beside(said, 1),
+            further=self.beside(said, -2) + self.beside(said, 2),
+            answer=before if before and _asks(self.found[said.row - 1].said) else 0.0,
+            speaker=_speaker(said, named),
+            when=self.asked.when and hints.names_a_time(said.user or said.reply),
+            date=then,
+            question=_asks(said),
+            length=min(1.0, len(said.user or said.reply) / LONG),
         )
-        for id, one in found.items()
-    ]
-    ranked.sort(key=lambda one: (-one.score, number(one.row.id, "t")))
-    return tuple(ranked)
+        return scored_turn(self.scale, one.words, one.near, fresh, around)
+
+    def beside(self, said: Message, step: int) -> float:
+        other = self.found.get(said.row + step)
+        return other.strength if other and other.said.session == said.session else 0.0
+
+    def time(self, at: str) -> tuple[float, bool]:
+        """How recent a time is and whether the question names it; messages share their times."""
+        known = self.times.get(at)
+        if known is None:
+            fresh = recency(at, self.now, self.scale.half_life)
+            known = self.times[at] = (fresh, self.asked.said_then(at))
+        return known
 
 
-def _around(
-    id: int,
-    found: Mapping[int, _Candidate],
-    session: float,
-    asked: Hints,
-    named: Collection[str],
-) -> Around:
-    row = found[id].row
-
-    def at(step: int) -> float:
-        other = found.get(id + step)
-        return other.strength if other and other.row.session_id == row.session_id else 0.0
-
-    before = found.get(id - 1)
-    said = row.user or row.reply or ""
-    return Around(
-        session=session,
-        beside=at(-1) + at(1),
-        further=at(-2) + at(2),
-        answer=at(-1) if before and _asks(before.row) else 0.0,
-        speaker=_speaker(row, named),
-        when=asked.when and hints.names_a_time(said),
-        date=asked.said_then(row.at),
-        question=_asks(row),
-        length=min(1.0, len(said) / LONG),
-    )
-
-
-def _asks(row: TurnRow) -> bool:
+def _asks(said: Message) -> bool:
     """Whether a message asks and nothing in the same turn answers."""
-    return not row.reply and row.user.rstrip().endswith("?")
+    return not said.reply and said.user.rstrip().endswith("?")
 
 
-def _speaker(row: TurnRow, named: Collection[str]) -> int:
-    if len(named) != 1 or not row.speaker:
+def _speaker(said: Message, named: frozenset[str]) -> int:
+    if len(named) != 1 or not said.speaker:
         return 0
-    return 1 if row.speaker in named else -1
-
-
+    return 1 if said.speaker in named else -1

@@ -1,11 +1,39 @@
-"""Turns that stand next to others in the same session: what was said just before and after."""
+"""Turns as a search looks at them: the words alone, and what stands next to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lila_app.storage import lineage
 from lila_app.storage.connection import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A turn by row number: who said what, in which session, when (ISO 8601 in UTC)."""
+
+    row: int
+    session: int
+    at: str
+    speaker: str
+    user: str
+    reply: str
+
+
+def read(store: Store, rows: Sequence[int]) -> list[Message]:
+    """The turns of these row numbers of which nothing was forgotten, by row number.
+
+    A third of the time that whole rows take, and a search looks at hundreds.
+    """
+    marks = ", ".join("?" * len(rows))
+    with store.read() as connection:
+        found = connection.execute(
+            "select id, session_id, at, speaker, user, coalesce(reply, '') from turns "
+            f"where id in ({marks}) and user_erased = 0 and reply_erased = 0 order by id",
+            list(rows),
+        )
+        return [Message(*row) for row in found]
 
 
 def around(

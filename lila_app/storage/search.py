@@ -55,11 +55,6 @@ _TEXT = {
     "turns": "user || char(10) || coalesce(reply, '')",
     "chunks": "heading || char(10) || text",
 }
-_SIDES = {
-    "memories": ("text", "''"),
-    "turns": ("user", "coalesce(reply, '')"),
-    "chunks": ("text", "heading"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,39 +131,33 @@ class Held:
 
 
 def covered(
-    store: Store, table: Table, query: str, rows: Sequence[int], *, without: Collection[str] = ()
+    store: Store,
+    table: Table,
+    query: str,
+    texts: Mapping[int, tuple[str, str]],
+    *,
+    without: Collection[str] = (),
 ) -> dict[int, Held]:
-    """What these rows hold of a query, whether a search found them or not.
+    """What rows with these columns hold of a query, whether a search found them or not.
 
     `without` are words that do not count, in lower case and without accents.
     """
     beside = _beside(store)
     with store.read() as connection:
         weights = dict(_plan(connection, beside, table, query).weights)
-        texts = _columns(connection, table, rows)
     weights = {word: weight for word, weight in weights.items() if word not in without}
     if not weights:
         return {row: Held(0.0, 0.0) for row in texts}
-    parts = {2 * row + place: text for row, two in texts.items() for place, text in enumerate(two)}
-    held = beside.terms.matches(parts, weights)
-    return {
-        row: Held(
-            _coverage(weights, held[2 * row] | held[2 * row + 1]),
-            _coverage(weights, held[2 * row]),
-        )
-        for row in texts
+    parts = {
+        2 * row + side: text for row, two in texts.items() for side, text in enumerate(two) if text
     }
-
-
-def _columns(
-    connection: Connection, table: Table, rows: Sequence[int]
-) -> dict[int, tuple[str, str]]:
-    first, second = _SIDES[table]
-    marks = ", ".join("?" * len(rows))
-    found = connection.execute(
-        f"select id, {first}, {second} from {table} where id in ({marks})", list(rows)
-    )
-    return {row[0]: (row[1], row[2]) for row in found}
+    held = beside.terms.matches(parts, weights)
+    nothing = set[str]()
+    sides = {row: (held.get(2 * row, nothing), held.get(2 * row + 1, nothing)) for row in texts}
+    return {
+        row: Held(_coverage(weights, own | other), _coverage(weights, own))
+        for row, (own, other) in sides.items()
+    }
 
 
 def _plan(connection: Connection, beside: _Beside, table: Table, query: str) -> _Plan:
