@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lila_app.errors import ConfigError
 from lila_app.facade.contexts import Contexts
 from lila_app.models import on_this_machine
 from lila_app.privacy.rules import Sink
@@ -78,6 +79,7 @@ class PrivacyRules:
         rules = privacy.rules
         looked, held = self._held(None if whole else LOOKED_AT)
         remote, local = self._models()
+        counts, unreadable, key = self._vault()
         with resources.store.read() as connection:
             backups = tuple(map(str, backup.known(connection, resources.store.path)))
         return PrivacyReport(
@@ -89,10 +91,10 @@ class PrivacyRules:
             texts=looked,
             vault=tuple(
                 Count("vault", kind, 0, number)
-                for kind, number in sorted(privacy.vault.counts().items())
+                for kind, number in sorted(counts.items())
             ),
-            unreadable=privacy.vault.unreadable,
-            key=privacy.key.where(),
+            unreadable=unreadable,
+            key=key,
             remote=remote,
             local=local,
             store=str(resources.store.path),
@@ -116,6 +118,14 @@ class PrivacyRules:
     def reset(self) -> int:
         """Empty the vault; how many entries there were. What holds placeholders keeps them."""
         return self._privacy.vault.clear()
+
+    def _vault(self) -> tuple[Mapping[Kind, int], int, str]:
+        """Values by kind, those nobody can read, and where the key lies or what is wrong with it."""
+        vault = self._privacy.vault
+        try:
+            return vault.counts(), vault.unreadable, self._privacy.key.where()
+        except ConfigError as error:
+            return {}, table.size(self._resources.store), error.message
 
     def _held(self, limit: int | None) -> tuple[int, tuple[Count, ...]]:
         """Counts of what patterns find surely, and of placeholders, a place and a kind."""

@@ -144,7 +144,7 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "organisation",
         re.compile(
-            rf"(?<!\w)(?:{_PROPER}(?:,?\s(?:and|&|of)\s|[ \-]|,\s)){{1,4}}"
+            rf"(?<!\w)(?:{_PROPER}(?:,?\s(?:and|&)\s|[ \-]|,\s)){{1,4}}"
             r"(?:Inc|Ltd|LLC|LLP|Corp|PLC|plc|Co|GmbH|AG|BV|NV|Oy|AB|Sons|Group|Partners|Holdings"
             r"|Technologies|Solutions|Systems|Labs|Laboratories|Industries|Consulting|Capital|Bank"
             r"|Insurance|University|College|Institute|Foundation|Association|Hospital|Clinic|Hotel"

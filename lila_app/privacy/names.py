@@ -42,6 +42,13 @@ _WORDS = frozenset(
 """What the model takes for names of organisations and is none."""
 
 
+_IGNORED = (
+    "CARDINAL", "EVENT", "LANGUAGE", "LAW", "MONEY", "ORDINAL", "PERCENT", "PRODUCT", "QUANTITY",
+    "TIME", "WORK_OF_ART",
+)  # fmt: skip
+"""What else the model finds."""
+
+
 class Names:
     """Finds what only a model of language can; loaded once, used by one thread at a time."""
 
@@ -95,10 +102,10 @@ def _engine() -> AnalyzerEngine:
     from presidio_analyzer.nlp_engine import NerModelConfiguration, SpacyNlpEngine
     from presidio_analyzer.predefined_recognizers import CryptoRecognizer, SpacyRecognizer
 
-    logging.getLogger("presidio-analyzer").addHandler(logging.NullHandler())
+    logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # it may quote texts
     labels = list(_LABELS)
     configuration = NerModelConfiguration(
-        labels_to_ignore=[],
+        labels_to_ignore=list(_IGNORED),
         model_to_presidio_entity_mapping={label: label for label in labels},
         low_score_entity_names=[],
     )

@@ -106,7 +106,7 @@ def test_a_lost_key_is_named_and_no_other_one_made(privacy: Make, place: Home) -
         again.screened(["write to ada@example.org"])
     assert not (place.config_dir / FILE).exists()
     assert again.vault.clear() == 1
-    assert again.screened(["to ada@example.org"])[0] == ["to [MAIL2]"]
+    assert again.screened(["to ada@example.org"])[0] == ["to [MAIL3]"]
 
 
 def test_of_two_processes_that_make_a_key_one_counts(place: Home) -> None:
