@@ -9,7 +9,7 @@ that was ever added can be asked for by its name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -101,12 +101,11 @@ def read(text: str, now: str, graph: Snapshot, rules: Rules) -> Asked:
         tuple(_YEAR.findall(text)),
     )
     inside = {place for one in mentions for place in range(one.first, one.last + 1)}
-    left = frozenset(
-        stem(token.word)
-        for place, token in enumerate(words)
-        if place not in inside and len(token.word) > 2 and token.word not in _STOP
-    )
-    reader = _Reader(words, inside, graph, rules, period.covers)
+    said: dict[str, int] = {}
+    for place, token in enumerate(words):
+        if place not in inside and len(token.word) > 2 and token.word not in _STOP:
+            said.setdefault(stem(token.word), place)
+    reader = _Reader(words, inside, graph, rules, period.covers, said)
     ways = [reader.way(mention) for mention in mentions]
     named = dict.fromkeys(entity for mention in mentions for entity in mention.entities)
     ends = [end for way in ways if way.whole for end in way.ends]
@@ -114,8 +113,8 @@ def read(text: str, now: str, graph: Snapshot, rules: Rules) -> Asked:
         period=period,
         named=tuple(named),
         ends=tuple(one for one in dict.fromkeys(ends) if one not in named),
-        stems=left,
-        connection=any(token.word in rules.connection for token in words),
+        stems=frozenset(said),
+        connection=any(f" {phrase} " in lower for phrase in rules.connection),
         answers=_edges(way.edges for way in ways if way.whole),
         partial=_edges(way.edges for way in ways if not way.whole),
         directed=_edges(map(reader.directed, ways)),
@@ -157,6 +156,8 @@ class _Reader:
     graph: Snapshot
     rules: Rules
     wanted: Callable[[Edge], bool]
+    verbs: Mapping[str, int]
+    """Where each stem that may be a verb stands first."""
 
     def way(self, mention: Mention) -> _Way:
         """Follow "MENTION's role's role", then "role of role of" before it."""
@@ -192,20 +193,13 @@ class _Reader:
         found: list[Edge] = []
         for end in way.ends:
             for edge in self.graph.around(end):
-                first = edge.predicate.replace("_", " ").split()[0].lower()
-                place = self._verb(stem(first)) if first not in _STOP else None
+                place = self.verbs.get(_verb(edge.predicate))
                 if place is None or not self.wanted(edge) or edge in way.edges:
                     continue
                 turned = any(token.word == "by" for token in self.words[place + 1 : place + 3])
                 if (edge.subject == end) is ((place > way.last) is not turned):
                     found.append(edge)
         return tuple(found)
-
-    def _verb(self, wanted: str) -> int | None:
-        for place, token in enumerate(self.words):
-            if place not in self.inside and stem(token.word) == wanted:
-                return place
-        return None
 
     def _after(
         self, trails: dict[int, tuple[Edge, ...]], position: int
@@ -282,6 +276,13 @@ class _Reader:
                 ends = sorted(found, key=self.graph.order)[:_MOST_ENDS]
                 return {end: found[end] for end in ends}
         return {}
+
+
+@lru_cache(maxsize=4_096)
+def _verb(predicate: str) -> str:
+    """The stem of a predicate's first word; "" where that says nothing."""
+    first = predicate.replace("_", " ").split()[0].lower()
+    return "" if first in _STOP else stem(first)
 
 
 @lru_cache(maxsize=4_096)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
-from lila_app.graph.snapshot import Edge, Names, Snapshot, Stamp
+from lila_app.graph.snapshot import Edge, Index, Names, Row, Snapshot, Stamp
 from lila_app.storage import relations
 from lila_app.storage.driver import Connection
 from lila_app.storage.entities import members, roots
@@ -22,7 +23,10 @@ MOST_CHANGES = 5_000
 _MERGING = ("entities_merged", "entities_parted")
 _KINDS = (*relations.EVENTS, "entity_added", "entity_named", *_MERGING)
 _EDGES = "select id, subject_id, predicate, object_id, valid_from, valid_to, status from relations"
-_FORMS = "select form, uses, entity_id from names where uses & 30"
+_USES = (Form.SPOKEN | Form.FOLDED, Form.BASE, Form.FIRST)
+"""Of the indexes of names, in their order."""
+
+_Exchanged = tuple[dict[int, Row], dict[int, Sequence[int]], dict[int, tuple[Edge, ...]]]
 _IN = "in (select value from json_each(?))"
 
 
@@ -41,16 +45,17 @@ def stamp(connection: Connection) -> Stamp:
 def whole(connection: Connection, now: Stamp) -> Snapshot:
     """Everything there is."""
     kept = roots(connection)
-    near: dict[int, list[Edge]] = {}
-    edges: dict[int, Edge] = {}
-    rows = map(Edge._make, connection.execute(f"{_EDGES} order by id"))
-    for edge in (_resolved(row, kept) for row in rows) if kept else rows:
-        edges[edge.id] = edge
-        near.setdefault(edge.subject, []).append(edge)
-        if edge.object != edge.subject:
-            near.setdefault(edge.object, []).append(edge)
+    rows: list[Row] = connection.execute(f"{_EDGES} order by id").fetchall()
+    if kept:
+        rows = [_resolved(row, kept) for row in rows]
+    near: defaultdict[int, list[int]] = defaultdict(list)
+    for id, subject, _, object, *_ in rows:
+        near[subject].append(id)
+        if object != subject:
+            near[object].append(id)
     entities = dict(connection.execute("select id, name from entities").fetchall())
-    return Snapshot(now, edges, near, _names(connection), entities, kept)
+    edges = {row[0]: row for row in rows}
+    return Snapshot(now, edges, dict(near), _names(connection), entities, kept)
 
 
 def since(connection: Connection, old: Snapshot, now: Stamp) -> Snapshot | None:
@@ -65,14 +70,13 @@ def since(connection: Connection, old: Snapshot, now: Stamp) -> Snapshot | None:
     if joined:
         kept = roots(connection)
         changed |= _touching(connection, {one for id in joined for one in members(connection, id)})
-    edges, near = dict(old.edges), dict(old.near)
-    _exchange(edges, near, changed, _read(connection, changed, kept))
+    edges, near, made = _exchange(old, changed, _read(connection, changed, kept))
     if not named:
-        return Snapshot(now, edges, near, old.names, old.entities, kept)
+        return Snapshot(now, edges, near, old.names, old.entities, kept, made)
     ids = json.dumps(sorted(named))
     fresh = connection.execute(f"select id, name from entities where id {_IN}", (ids,)).fetchall()
     entities = {**old.entities, **dict(fresh)}
-    return Snapshot(now, edges, near, _renamed(connection, old.names, ids), entities, kept)
+    return Snapshot(now, edges, near, _renamed(connection, old.names, ids), entities, kept, made)
 
 
 def _changes(connection: Connection, after: int) -> tuple[set[int], set[int], set[int]]:
@@ -114,92 +118,85 @@ def _touching(connection: Connection, entities: Iterable[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _read(connection: Connection, ids: Iterable[int], kept: dict[int, int]) -> list[Edge]:
+def _read(connection: Connection, ids: Iterable[int], kept: Mapping[int, int]) -> list[Row]:
     rows = connection.execute(f"{_EDGES} where id {_IN} order by id", (json.dumps(sorted(ids)),))
-    return [_resolved(Edge._make(row), kept) for row in rows]
+    return [_resolved(row, kept) for row in rows]
 
 
-def _resolved(edge: Edge, kept: dict[int, int]) -> Edge:
-    if edge.subject in kept or edge.object in kept:
-        subject, object = kept.get(edge.subject, edge.subject), kept.get(edge.object, edge.object)
-        return edge._replace(subject=subject, object=object)
-    return edge
+def _resolved(row: Row, kept: Mapping[int, int]) -> Row:
+    id, subject, predicate, object, *rest = row
+    if subject in kept or object in kept:
+        return (id, kept.get(subject, subject), predicate, kept.get(object, object), *rest)
+    return row
 
 
-def _exchange(
-    edges: dict[int, Edge],
-    near: dict[int, Sequence[Edge]],
-    changed: Iterable[int],
-    fresh: Iterable[Edge],
-) -> None:
+def _exchange(old: Snapshot, changed: Iterable[int], fresh: Iterable[Row]) -> _Exchanged:
     """Take the old edges out and the fresh ones in; lists of the old snapshot stay as they are."""
-    own: dict[int, list[Edge]] = {}
+    edges, near = dict(old.edges), dict(old.near)
+    own: dict[int, list[int]] = {}
 
-    def of(entity: int) -> list[Edge]:
+    def of(entity: int) -> list[int]:
         if entity not in own:
             own[entity] = list(near.get(entity, ()))
         return own[entity]
 
     for id in changed:
-        old = edges.pop(id, None)
-        for entity in {old.subject, old.object} if old else ():
-            of(entity).remove(old)  # pyright: ignore[reportArgumentType]
-    for edge in fresh:
-        edges[edge.id] = edge
-        for entity in {edge.subject, edge.object}:
-            insort(of(entity), edge, key=_id)
+        row = edges.pop(id, None)
+        for entity in {row[1], row[3]} if row else ():
+            of(entity).remove(id)
+    for row in fresh:
+        edges[row[0]] = row
+        for entity in {row[1], row[3]}:
+            insort(of(entity), row[0])
     near.update(own)
     for entity, left in own.items():
         if not left:
             del near[entity]
-
-
-def _id(edge: Edge) -> int:
-    return edge.id
+    made = {one: found for one, found in old.looked_at.items() if one not in own}
+    return edges, near, made
 
 
 def _names(connection: Connection) -> Names:
-    spoken: dict[str, tuple[int, ...]] = {}
-    bases: dict[str, tuple[int, ...]] = {}
-    firsts: dict[str, tuple[int, ...]] = {}
-    forms: dict[int, list[tuple[str, int]]] = {}
-    for form, uses, entity in connection.execute(f"{_FORMS} order by form, entity_id"):
-        forms.setdefault(entity, []).append((form, uses))
-        for index, wanted in _uses(spoken, bases, firsts):
-            if uses & wanted:
-                index[form] = (*index.get(form, ()), entity)
-    return Names(spoken, bases, firsts, {one: tuple(found) for one, found in forms.items()})
+    return Names(*(_index(connection, int(uses)) for uses in _USES))
+
+
+def _index(connection: Connection, uses: int) -> Index:
+    rows: list[tuple[str, int]] = connection.execute(
+        f"select form, entity_id from names where uses & {uses} order by form desc, entity_id desc"
+    ).fetchall()
+    first = dict(rows)
+    several: dict[str, tuple[int, ...]] = {}
+    if len(first) < len(rows):
+        shared = [form for form, count in Counter(form for form, _ in rows).items() if count > 1]
+        groups: dict[str, list[int]] = {form: [] for form in shared}
+        for form, entity in reversed(rows):
+            if form in groups:
+                groups[form].append(entity)
+        several = {form: tuple(found) for form, found in groups.items()}
+    return Index(first, several)
 
 
 def _renamed(connection: Connection, old: Names, ids: str) -> Names:
-    """The names with those of some entities (row numbers as JSON) read again."""
-    spoken, bases, firsts = dict(old.spoken), dict(old.bases), dict(old.firsts)
-    forms = dict(old.forms)
-    indexes = _uses(spoken, bases, firsts)
-    for entity in json.loads(ids):
-        for form, uses in forms.pop(entity, ()):
-            for index, wanted in indexes:
-                if uses & wanted:
-                    left = tuple(one for one in index[form] if one != entity)
-                    index.pop(form)
-                    if left:
-                        index[form] = left
-    fresh: dict[int, list[tuple[str, int]]] = {}
-    for form, uses, entity in connection.execute(f"{_FORMS} and entity_id {_IN}", (ids,)):
-        fresh.setdefault(entity, []).append((form, uses))
-        for index, wanted in indexes:
-            if uses & wanted:
-                index[form] = tuple(sorted((*index.get(form, ()), entity)))
-    forms.update((one, tuple(sorted(found))) for one, found in fresh.items())
-    return Names(spoken, bases, firsts, forms)
-
-
-_Index = dict[str, tuple[int, ...]]
-
-
-def _uses(spoken: _Index, bases: _Index, firsts: _Index) -> tuple[tuple[_Index, int], ...]:
-    return (
-        (spoken, int(Form.SPOKEN | Form.FOLDED)),
-        (bases, int(Form.BASE)),
-        (firsts, int(Form.FIRST)),
+    """The names with those of some entities (row numbers as JSON); names are only ever added."""
+    found = connection.execute(
+        f"select form, uses, entity_id from names where entity_id {_IN}", (ids,)
+    ).fetchall()
+    return Names(
+        *(
+            _added(index, [(form, entity) for form, uses, entity in found if uses & int(wanted)])
+            for index, wanted in zip((old.spoken, old.bases, old.firsts), _USES, strict=True)
+        )
     )
+
+
+def _added(index: Index, fresh: Iterable[tuple[str, int]]) -> Index:
+    first, several = dict(index.first), dict(index.several)
+    for form, entity in fresh:
+        known = index.get(form) if form not in several else several[form]
+        known = known or ((first[form],) if form in first else ())
+        if entity not in known:
+            both = tuple(sorted((*known, entity)))
+            first[form] = both[0]
+            if len(both) > 1:
+                several[form] = both
+    return Index(first, several)

@@ -14,7 +14,7 @@ SCORES = (
     "elsewhen_bp",
 )  # fmt: skip
 _WALK = ("damping_bp", "rounds", "full_bp", "nothing_bp", "person_bp")
-_LIMITS = ("entities", "relations", "near", "hub", "path")
+_LIMITS = ("entities", "relations", "near", "reach", "path")
 _ROLE = ("words", "forward", "backward", "weak")
 _TABLES = ("scores", "walk", "limits", "past", "connection", "roles", "nicknames")
 
@@ -53,7 +53,7 @@ class Limits:
     entities: int
     relations: int
     near: int
-    hub: int
+    reach: int
     path: int
 
 
@@ -79,7 +79,7 @@ class Rules:
     walk: Walk
     limits: Limits
     past: tuple[str, ...]
-    connection: frozenset[str]
+    connection: tuple[str, ...]
     roles: Mapping[str, Role]
     nicknames: Mapping[str, tuple[str, ...]]
     inverses: Mapping[str, str]
@@ -121,7 +121,7 @@ def load(sources: Sequence[Source], inverses: Mapping[str, str]) -> Rules:
         walk=Walk(**_numbers(last, "walk", merged["walk"], _WALK)),
         limits=Limits(**_numbers(last, "limits", merged["limits"], _LIMITS)),
         past=_words(last, "past.words", merged["past"].get("words")),
-        connection=frozenset(_words(last, "connection.words", merged["connection"].get("words"))),
+        connection=_words(last, "connection.words", merged["connection"].get("words")),
         roles=_roles(last, merged["roles"]),
         nicknames={
             name: _words(last, f"nicknames.{name}", found)

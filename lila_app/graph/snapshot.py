@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lila_app.graph.paths import shortest_path
@@ -66,37 +66,67 @@ class Stamp(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Row numbers of entities by a form of their names: the first, and all where it is several."""
+
+    first: Mapping[str, int]
+    several: Mapping[str, tuple[int, ...]]
+
+    def get(self, form: str) -> tuple[int, ...]:
+        """Everyone of this form, by row number."""
+        found = self.first.get(form)
+        return () if found is None else self.several.get(form) or (found,)
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
-    """Row numbers of entities by how they are called, as they were added, not as merged.
+    """How entities are called, each as it was added, not as merged.
 
     `spoken` are full names, aliases and their other spellings; `bases` are distinguished names
-    without what distinguishes them; `firsts` first names. `forms` are an entity's own.
+    without what distinguishes them; `firsts` are first names.
     """
 
-    spoken: Mapping[str, tuple[int, ...]]
-    bases: Mapping[str, tuple[int, ...]]
-    firsts: Mapping[str, tuple[int, ...]]
-    forms: Mapping[int, tuple[tuple[str, int], ...]]
+    spoken: Index
+    bases: Index
+    firsts: Index
+
+
+Row = tuple[int, int, str, int, str | None, str | None, str]
+"""An edge as it was read. An `Edge` is made of it where one is looked at: the collector of garbage
+goes through every object of a class again and again, but not through tuples of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`near` are the edges of each entity, by id; `roots` whom each merged entity stands for."""
+    """`near` are the edges of each entity, by id; `roots` whom each merged entity stands for.
+
+    `looked_at` remembers the edges that were made.
+    """
 
     stamp: Stamp
-    edges: Mapping[int, Edge]
-    near: Mapping[int, Sequence[Edge]]
+    edges: Mapping[int, Row]
+    near: Mapping[int, Sequence[int]]
     names: Names
     entities: Mapping[int, str]
     roots: Mapping[int, int]
+    looked_at: dict[int, tuple[Edge, ...]] = field(default_factory=dict, compare=False)
 
     def root(self, entity: int) -> int:
         """The entity that stands for this one: itself, unless it was merged."""
         return self.roots.get(entity, entity)
 
-    def around(self, entity: int) -> Sequence[Edge]:
+    def around(self, entity: int) -> tuple[Edge, ...]:
         """The edges of an entity, by id, whether they hold or not."""
-        return self.near.get(entity, ())
+        found = self.looked_at.get(entity)
+        if found is None:
+            edges = self.edges
+            found = tuple(Edge._make(edges[id]) for id in self.near.get(entity, ()))
+            self.looked_at[entity] = found
+        return found
+
+    def degree(self, entity: int) -> int:
+        """How many edges an entity has, whether they hold or not."""
+        return len(self.near.get(entity, ()))
 
     def order(self, entity: int) -> tuple[str, int]:
         """Sorts entities the same way whatever order they were added in: by name, then by id."""
@@ -112,13 +142,13 @@ class Snapshot:
 
     def person(self) -> int | None:
         """The entity called "me", if there is one."""
-        found = self.names.spoken.get("me")
-        return None if found is None else self.root(found[0])
+        found = self.names.spoken.first.get("me")
+        return None if found is None else self.root(found)
 
     def of_name(self, name: str) -> tuple[int, ...]:
         """Everyone a name in lower case can mean, by name; first names only through `mentions`."""
-        found = (*self.names.spoken.get(name, ()), *self.names.bases.get(name, ()))
-        return self._sorted(found)
+        found = self.names.spoken.get(name) + self.names.bases.get(name)
+        return self._sorted(found) if found else ()
 
     def namesakes(self, entity: int) -> int:
         """How many entities this one's name, without what distinguishes it, can mean."""
@@ -130,17 +160,23 @@ class Snapshot:
 
         A name that means several is itself: what is said of "Alex" is about neither of two.
         """
-        found = {name: base(self.entities[ids[0]]) for name, ids in self.names.bases.items()}
-        for name, ids in self.names.spoken.items():
-            roots = {self.root(id) for id in ids}
+        found = {name: base(self.entities[id]) for name, id in self.names.bases.first.items()}
+        for name in self.names.spoken.first:
+            roots = {self.root(id) for id in self.names.spoken.get(name)}
             own = [id for id in roots if key(self.entities[id]) == name]
             only = own or (list(roots) if len(roots) == 1 else [])
             found[name] = self.entities[only[0]] if only else name
         return found
 
-    def path(self, one: int, other: int, holds: Callable[[Edge], bool]) -> tuple[Edge, ...]:
-        """A shortest path over the edges that hold, the same one however they were added."""
-        return shortest_path(self.near, one, other, holds, self.order, self.edge_order)
+    def path(
+        self, one: int, other: int, holds: Callable[[Edge], bool], longest: int | None = None
+    ) -> tuple[Edge, ...]:
+        """A shortest path over the edges that hold, the same one however they were added.
+
+        Empty where there is none of at most `longest` edges.
+        """
+        orders = (self.order, self.edge_order)
+        return shortest_path(self.around, one, other, holds, orders, longest)
 
     def mentions(self, tokens: Sequence[Token]) -> tuple[Mention, ...]:
         """The entities named, longest names first, in text order."""
@@ -165,7 +201,7 @@ class Snapshot:
             if entities:
                 return Mention(entities, position, position + length - 1)
         if tokens[position].capital:
-            entities = self._sorted(self.names.firsts.get(words[0], ()))
+            entities = self._sorted(self.names.firsts.get(words[0]))
             if 0 < len(entities) <= _MOST_OF_A_FIRST_NAME:
                 return Mention(entities, position, position)
         return None

@@ -7,6 +7,7 @@ equal graphs give equal numbers, to the bit, in whatever order they were built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lila_app.graph.rules import Limits, Walk
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
 Wanted = Callable[[Edge], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """Edges around what a question names, sorted by what they say.
+
+    `kept` is, by edge id, the part of an entity's edges that is here, where not all of them are.
+    """
+
+    edges: tuple[Edge, ...]
+    kept: Mapping[int, float]
+
+
 def neighbourhood(
     graph: Snapshot,
     seeds: Sequence[int],
@@ -26,71 +38,79 @@ def neighbourhood(
     wanted: Wanted,
     asked: Wanted,
     limits: Limits,
-) -> list[Edge]:
-    """The edges within two steps of the seeds and one of the ends, sorted by what they say.
+) -> Neighbourhood:
+    """What lies within two steps of the seeds and one of the ends.
 
-    The second step goes through no hub and not through the person. Of an entity with more edges
-    than the limit, those asked for come first, then the newest.
+    Nothing is walked through whose edges would get no share worth naming (`limits.reach`), nor
+    the person. Of an entity with more edges than `limits.near`, those asked for come first, then
+    those that began last.
     """
     me = graph.person()
     found: dict[int, Edge] = {}
-    reached: dict[int, None] = {}
+    kept: dict[int, float] = {}
+    through: dict[int, None] = {}
     for seed in (*seeds, *ends):
-        for edge in _some(graph, graph.around(seed), wanted, asked, limits.near):
+        able = [edge for edge in graph.around(seed) if wanted(edge)]
+        some = _some(graph, able, asked, limits.near)
+        for edge in some:
             found[edge.id] = edge
-            if seed != me and seed not in ends:
-                reached[edge.other(seed)] = None
-    for entity in reached:
-        edges = graph.around(entity)
-        if entity == me or entity in seeds or len(edges) > limits.hub:
-            continue
-        for edge in edges:
-            if edge.id not in found and wanted(edge):
-                found[edge.id] = edge
-    return sorted(found.values(), key=graph.edge_order)
+            if len(some) < len(able):
+                kept[edge.id] = len(some) / len(able)
+        if seed != me and seed not in ends:
+            reach = limits.reach // max(1, len(able))
+            others = (edge.other(seed) for edge in some)
+            through.update((one, None) for one in others if 1 < graph.degree(one) <= reach)
+    for entity in through:
+        if entity != me and entity not in seeds:
+            found.update((edge.id, edge) for edge in graph.around(entity) if wanted(edge))
+    return Neighbourhood(tuple(sorted(found.values(), key=graph.edge_order)), kept)
 
 
-def _some(
-    graph: Snapshot, edges: Sequence[Edge], wanted: Wanted, asked: Wanted, limit: int
-) -> Sequence[Edge]:
-    able = [edge for edge in edges if wanted(edge)]
+def _some(graph: Snapshot, able: Sequence[Edge], asked: Wanted, limit: int) -> Sequence[Edge]:
     if len(able) <= limit:
         return able
-    able.sort(key=graph.edge_order)
-    able.sort(key=lambda edge: edge.valid_from or "", reverse=True)
-    able.sort(key=lambda edge: not asked(edge))
-    return able[:limit]
+    first = [edge for edge in able if asked(edge)]
+    if len(first) < limit:
+        begun = sorted(able, key=lambda edge: edge.valid_from or "", reverse=True)
+        border = begun[limit - 1].valid_from or ""
+        near = [edge for edge in begun if (edge.valid_from or "") >= border]
+    else:
+        near = []
+    order = sorted({*first, *near}, key=graph.edge_order)
+    order.sort(key=lambda edge: edge.valid_from or "", reverse=True)
+    order.sort(key=lambda edge: not asked(edge))
+    return order[:limit]
 
 
 def shares(
-    graph: Snapshot, edges: Sequence[Edge], weights: Mapping[int, float], walk: Walk
+    graph: Snapshot, around: Neighbourhood, weights: Mapping[int, float], walk: Walk
 ) -> dict[int, float]:
     """How much of all the walking goes over each edge, 0..1, by edge id.
 
     The walker begins at the weighted entities, and from a node takes each of its edges equally
     often, in either direction; a loop counts once.
     """
-    import numpy as np
-
-    nodes = sorted(
-        {*weights, *(end for e in edges for end in (e.subject, e.object))}, key=graph.order
-    )
+    ends = [(edge.subject, edge.object) for edge in around.edges]
+    nodes = sorted({*weights, *(end for pair in ends for end in pair)}, key=graph.order)
     place = {node: index for index, node in enumerate(nodes)}
+    pairs = [(place[one], place[other]) for one, other in ends]
     ranks = pagerank(
         len(nodes),
-        [(place[edge.subject], place[edge.object]) for edge in edges],
+        pairs,
         [weights.get(node, 0.0) for node in nodes],
         damping=walk.damping_bp / 10_000,
         rounds=walk.rounds,
-    )
-    degree = np.zeros(len(nodes))
-    for edge in edges:
-        for end in {edge.subject, edge.object}:
-            degree[place[end]] += 1
-    each = ranks / np.maximum(degree, 1)
+    ).tolist()
+    degree = [0] * len(nodes)
+    for one, other in pairs:
+        degree[one] += 1
+        if other != one:
+            degree[other] += 1
+    each = [rank / max(1, count) for rank, count in zip(ranks, degree, strict=True)]
+    kept = around.kept
     return {
-        edge.id: float(sum(each[place[end]] for end in sorted({edge.subject, edge.object})))
-        for edge in edges
+        edge.id: (each[one] + (each[other] if other != one else 0.0)) * kept.get(edge.id, 1.0)
+        for edge, (one, other) in zip(around.edges, pairs, strict=True)
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -55,8 +55,7 @@ class GraphLayer:
         if not asked.named:
             return ()
         scores = scored(graph, asked, rules)
-        first = sorted(scores, key=lambda edge: (-scores[edge], graph.edge_order(edge)))
-        best = first[: rules.limits.relations]
+        best = _best(graph, scores, rules.limits.relations)
         rows = self.mirror.rows([edge.id for edge in best])
         return tuple(
             self._item(graph, rows[edge.id], scores[edge], edge) for edge in best if edge.id in rows
@@ -99,6 +98,13 @@ def scored(graph: Snapshot, asked: Asked, rules: Rules) -> dict[Edge, int]:
     }
 
 
+def _best(graph: Snapshot, scores: Mapping[Edge, int], most: int) -> list[Edge]:
+    """The edges worth most, best first, ties by what they say."""
+    worth = sorted((score for score in scores.values() if score), reverse=True)[:most]
+    found = [edge for edge, score in scores.items() if worth and score >= worth[-1]]
+    return sorted(found, key=lambda edge: (-scores[edge], graph.edge_order(edge)))[:most]
+
+
 def sentence(row: RelationRow) -> str:
     """A relation in words: "Alex reports to Sarah (since 2024-03-01)"."""
     fact = f"{row.subject} {row.predicate.replace('_', ' ')} {row.object}"
@@ -124,29 +130,32 @@ def _paths(graph: Snapshot, asked: Asked, rules: Rules) -> list[tuple[Edge, ...]
     ends = [one for one in asked.named if asked.connection or one != me]
     longest = rules.limits.path if asked.connection else len(rules.scores.path) + 1
     paths = [
-        graph.path(one, other, asked.period.covers)
+        graph.path(one, other, asked.period.covers, longest)
         for one, other in combinations(ends[: rules.limits.entities], 2)
     ]
-    return [path for path in paths if 1 < len(path) <= longest]
+    return [path for path in paths if len(path) > 1]
 
 
 def _around(graph: Snapshot, asked: Asked, rules: Rules) -> list[tuple[Edge, int]]:
     """Everything within two steps by its share of the walk, with what is asked for on top."""
     me = graph.person()
-    named = {*asked.named, *asked.ends}
-    edges = walk.neighbourhood(
+    ends = asked.ends[: rules.limits.entities]
+    named = {*asked.named, *ends}
+    around = walk.neighbourhood(
         graph,
         asked.named,
-        asked.ends,
+        ends,
         asked.period.covers,
         lambda edge: asked.wants(edge.predicate),
         rules.limits,
     )
     least = rules.walk.person_bp / 10_000
     weights = {one: least if one == me and len(named) > 1 else 1.0 for one in named}
-    shares = walk.shares(graph, edges, weights, rules.walk)
+    shares = walk.shares(graph, around, weights, rules.walk)
     others = named - {me}
-    return [(edge, _worth(graph, asked, rules, shares[edge.id], others, edge)) for edge in edges]
+    return [
+        (edge, _worth(graph, asked, rules, shares[edge.id], others, edge)) for edge in around.edges
+    ]
 
 
 def _worth(
