@@ -85,7 +85,6 @@ class _Read:
     utterance: Utterance
     extracted: Extracted
     shown: Mapping[str, str]
-    by_model: frozenset[Candidate] = frozenset()
 
 
 class Learner:
@@ -157,7 +156,7 @@ class Learner:
                 taking.replace(instead_of, row.id, kept.at)
             taken = [taking.take(one, heard) for one in (*stated, *ended)]
             if instead_of is None:
-                self._revise(connection, heard, extracted, taken)
+                self._revise(taking, heard, extracted, taken)
             return memories.get(connection, row.id)
 
     def _holds(self, stated: Sequence[Candidate]) -> Holds:
@@ -177,7 +176,7 @@ class Learner:
             if stopped() and read:
                 break
             read.append(self._read_turn(turn, known))
-        return self._with_model(read)
+        return read
 
     def _read_turn(self, turn: TurnRow, known: Mapping[str, str]) -> _Read:
         means = self._means
@@ -193,24 +192,6 @@ class Learner:
         said = utterance.text.strip()
         extracted = means.extractor.extract(utterance, known) if said else nothing
         return _Read(turn, utterance, extracted, shown)
-
-    def _with_model(self, read: list[_Read]) -> list[_Read]:
-        means = self._means
-        if means.completer is None:
-            return read
-        told = [by_model.Told(one.turn.id, one.utterance) for one in read]
-        found = by_model.candidates(means.completer, told, means.predicates)
-        merged: list[_Read] = []
-        for one in read:
-            both = by_model.merged(one.extracted, found.get(one.turn.id, ()))
-            slots = {(had.subject, had.predicate, had.value) for had in one.extracted.candidates}
-            added = frozenset(
-                new
-                for new in both.candidates
-                if (new.subject, new.predicate, new.value) not in slots
-            )
-            merged.append(replace(one, extracted=both, by_model=added))
-        return merged
 
     # --- storing, in one transaction -------------------------------------------------------------
 
@@ -229,15 +210,63 @@ class Learner:
         heard = Heard(read.utterance.at, turn.speaker, read.utterance.text, turn.id)
         taking = Taking(connection, means.rules, means.zone)
         taken: list[Taken] = []
-        for one in read.extracted.candidates:
-            model = one in read.by_model and means.completer is not None
-            name = means.completer.name if model and means.completer is not None else "rules"
-            taken.append(taking.take(one, replace(heard, extractor=name)))
-        self._revise(connection, heard, read.extracted, taken)
+        taken += [taking.take(one, heard) for one in read.extracted.candidates]
+        self._revise(taking, heard, read.extracted, taken)
         self._note_uses(connection, taking, read)
+        if self._model and not turn.source and not turn.erased:
+            episodes.ask_later(connection, turn.id)
+
+    # --- what a model adds -----------------------------------------------------------------------
+
+    @property
+    def _model(self) -> str:
+        completer = self._means.completer
+        return completer.of("extraction") if completer is not None else ""
+
+    def ask(self, *, cancelled: Callable[[], bool] | None = None) -> int:
+        """Ask a model about turns the rules have been through, several at once; new facts.
+
+        Each is asked about once, whatever comes of it. Blocking, for a worker thread.
+        """
+        stopped = cancelled or (lambda: False)
+        found = 0
+        with self._lock:
+            while self._model and not stopped():
+                generation = erasure.generation(self._means.store)
+                batch = episodes.to_ask(self._means.store, by_model.MOST_TURNS)
+                if len(batch) < by_model.LEAST_TURNS:
+                    break
+                try:
+                    found += self._ask(batch, generation)
+                except OvertakenError:
+                    continue
+        return found
+
+    def _ask(self, batch: Sequence[TurnRow], generation: int) -> int:
+        means, model = self._means, self._model
+        known = means.known()
+        read = [self._read_turn(turn, known) for turn in batch]
+        told = [by_model.Told(one.turn.id, one.utterance) for one in read]
+        found: Mapping[str, tuple[Candidate, ...]] = {}
+        if means.completer is not None:
+            found = by_model.candidates(means.completer, told, means.predicates)
+        with means.store.write() as connection:
+            erasure.require(connection, generation)
+            before = _newest(connection)
+            for one in read:
+                if not episodes.asked(connection, one.turn.id):
+                    continue
+                heard = Heard(
+                    one.utterance.at, one.turn.speaker, one.utterance.text, one.turn.id,
+                    extractor=model,
+                )  # fmt: skip
+                taking = Taking(connection, means.rules, means.zone)
+                for new in by_model.added(one.extracted, found.get(one.turn.id, ())):
+                    taking.take(new, heard)
+            return _newest(connection) - before
 
     def _revise(
-        self, connection: Connection, heard: Heard, extracted: Extracted, taken: Sequence[Taken]
+        self, taking: Taking, heard: Heard, extracted: Extracted, taken: Sequence[Taken]
     ) -> None:
         """What says that something changed and closed nothing is held against earlier words."""
         if any(one.closed or one.conflicts for one in taken):
@@ -245,7 +274,7 @@ class Learner:
         doubted = [(one.start, one.end) for one in extracted.refused]
         for sentence in revision.changing(heard.words, self._means.rules.revision):
             if not any(start < sentence.end and sentence.start < end for start, end in doubted):
-                revise(connection, heard, sentence, self._means.rules.revision)
+                revise(taking, heard, sentence)
 
     def _note_uses(self, connection: Connection, taking: Taking, read: _Read) -> None:
         """What the reply repeats of what it had in view, and the person had not just said."""

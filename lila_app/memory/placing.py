@@ -58,16 +58,40 @@ class Placing:
             self.place(fact, "core", "core", when)
 
     def change(
-        self, what: str, why: str, made: Sequence[Step], *, at: str, ends: str | None = None
+        self,
+        what: str,
+        why: str,
+        made: Sequence[Step],
+        *,
+        at: str,
+        ends: str | None = None,
+        party: Sequence[str] = (),
+        subject: str = "",
     ) -> None:
         """Apply steps and log them, as a part of what is under way."""
-        sequence = changes.make(self.connection, what, why, made, at=at, ends=ends, joins=self.root)
+        sequence = changes.make(
+            self.connection,
+            what,
+            why,
+            made,
+            at=at,
+            ends=ends,
+            joins=self.root,
+            party=party,
+            subject=subject,
+        )
         self.root = self.root or sequence
 
     def place(self, fact: FactRow, stage: facts.Stage, why: str, at: datetime) -> None:
         """Promote a fact, with the memory it becomes."""
         made = self.staged(fact, stage, at)
         self.change("promoted", why, made, at=instant(at))
+
+    def contradict(self, ids: Sequence[str], why: str, *, at: str) -> None:
+        """Mark facts as contradicting each other; neither is retired."""
+        for row in facts.by_ids(self.connection, ids):
+            made = self.contradicted(row, "conflict")
+            self.change("conflict", why, made, at=at, party=ids, subject=row.id)
 
     def replace(self, old: str, new: str, at: str) -> None:
         """Put a memory in another one's place; what that one stated is closed with it."""
@@ -141,11 +165,11 @@ class Placing:
             made += steps(self.connection, fact.memory_id, status=status)
         return made
 
-    def born(self, fact: FactRow, at: str, status: facts.Status) -> list[Step]:
+    def born(self, fact: FactRow, at: str) -> list[Step]:
         """Undone, the world is as it was before this was said."""
-        made = [Step(fact.id, "status", "closed", status), Step(fact.id, "closed_at", at, None)]
+        made = [Step(fact.id, "status", "closed", "current"), Step(fact.id, "closed_at", at, None)]
         for relation in facts.relations_of(self.connection, [fact.id]):
-            made.append(Step(relation, "status", "closed", status))
+            made.append(Step(relation, "status", "closed", "current"))
         return made
 
     def told_again(self, fact: FactRow, memory: str, at: str) -> list[Step]:

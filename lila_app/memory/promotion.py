@@ -34,12 +34,18 @@ class Fading:
 
 @dataclass(frozen=True, slots=True)
 class Revising:
-    """When two statements without a common slot are looked at as contradicting."""
+    """When two statements without a common slot are looked at as contradicting.
+
+    `related` leads a word to the one its group is known by; `values` are the exclusive values of
+    some predicates.
+    """
 
     cues: tuple[str, ...]
     shared_words: int
     shared_percent: int
     looked_at: int
+    related: Mapping[str, str]
+    values: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,7 @@ _SHAPES: Mapping[str, tuple[str, ...]] = {
     "core": ("most", "predicates", "confidence"),
     "graph": ("confidence",),
     "retention": KINDS,
-    "revision": ("cues", "shared_words", "shared_percent", "looked_at"),
+    "revision": ("cues", "shared_words", "shared_percent", "looked_at", "related", "values"),
 }
 
 
@@ -186,6 +192,8 @@ def _rules(source: Source, merged: Mapping[str, Table]) -> Rules:
             whole("revision", "shared_words", (1, 100)),
             whole("revision", "shared_percent", (1, 100)),
             whole("revision", "looked_at", (0, 1_000)),
+            _related(source, merged.get("revision", {}).get("related")),
+            _values(source, merged.get("revision", {}).get("values")),
         ),
     )
 
@@ -202,6 +210,17 @@ def _fading(source: Source, kind: str, table: Table) -> Fading:
         number(source, f"{path}.least", table.get("least"), POINTS),
         number(source, f"{path}.grace", table.get("grace", 0), DAYS),
     )
+
+
+def _related(source: Source, found: object) -> Mapping[str, str]:
+    groups = cast("list[object]", found) if isinstance(found, list) else [None]
+    named = [_names(source, "revision.related", group) for group in groups]
+    return {word: group[0] for group in named for word in group}
+
+
+def _values(source: Source, found: object) -> Mapping[str, tuple[str, ...]]:
+    table = inner(source, "revision.values", found)
+    return {name: _names(source, f"revision.values.{name}", of) for name, of in table.items()}
 
 
 def _names(source: Source, key: str, found: object) -> tuple[str, ...]:

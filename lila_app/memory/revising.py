@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from lila_app.memory import revision
+from lila_app.memory.model import ME
 from lila_app.memory.placing import OPEN
 from lila_app.memory.promotion import Revising
 from lila_app.memory.revision import Sentence
 from lila_app.memory.subjects import value_key
-from lila_app.memory.taking import Heard
+from lila_app.memory.taking import Heard, Taking
 from lila_app.storage import changes, facts, memories
-from lila_app.storage.changes import Step, steps
+from lila_app.storage.changes import steps
 from lila_app.storage.driver import Connection
 from lila_app.storage.facts import FactRow, Stated
 from lila_app.storage.terms import quoted
-from lila_app.storage.values import instant, number
+from lila_app.storage.values import instant, number, optional_number
 
 CONFIDENCE = 5_000
 """Basis points of a sentence kept as it stands: below what earns a place at once."""
 
 
-def revise(connection: Connection, heard: Heard, sentence: Sentence, rules: Revising) -> bool:
+def revise(taking: Taking, heard: Heard, sentence: Sentence) -> bool:
     """Hold a sentence against earlier ones; whether one of them is contradicted by it."""
+    connection, rules = taking.connection, taking.rules.revision
+    held = _of_known_values(connection, heard, sentence, rules)
+    if held:
+        new = _new(connection, heard, sentence, held[0].predicate)
+        taking.contradict([one.id for one in (*held, *new)], "cue", at=instant(heard.at))
+        return True
     about = revision.subject(sentence.text, rules)
     earlier = _earlier(connection, heard, list(about.values()), rules.looked_at) if about else {}
     found = revision.match(sentence, earlier, rules)
@@ -29,16 +36,32 @@ def revise(connection: Connection, heard: Heard, sentence: Sentence, rules: Revi
     at = instant(heard.at)
     subject = " ".join(found.shared)
     old = _held(connection, found.key, found.sentence, subject, heard)
+    new = _new(connection, heard, sentence, subject)
+    taking.contradict([one.id for one in (*old, *new)], "cue", at=at)
+    return True
+
+
+def _of_known_values(
+    connection: Connection, heard: Heard, sentence: Sentence, rules: Revising
+) -> list[FactRow]:
+    """Facts of the person whose value excludes one the sentence names."""
+    if heard.speaker:
+        return []
+    found: list[FactRow] = []
+    for predicate, named in revision.other_values(sentence.text, rules).items():
+        keys = {value_key(one) for one in named}
+        rows = facts.in_slot(connection, [ME], predicate)
+        found += [
+            row
+            for row in rows
+            if row.status in OPEN and row.value_key not in keys and not row.negated
+        ]
+    return found
+
+
+def _new(connection: Connection, heard: Heard, sentence: Sentence, subject: str) -> list[FactRow]:
     home = heard.turn if heard.memory is None else heard.memory
-    new = _held(connection, home or "", sentence, subject, heard)
-    made: list[Step] = []
-    for one in (*old, *new):
-        made += steps(connection, one.id, status="conflict")
-        for relation in facts.relations_of(connection, [one.id]):
-            made += steps(connection, relation, status="conflict")
-        if one.memory_id is not None:
-            made += steps(connection, one.memory_id, status="conflict")
-    return changes.make(connection, "conflict", "cue", made, at=at) is not None
+    return _held(connection, home or "", sentence, subject, heard)
 
 
 def _earlier(connection: Connection, heard: Heard, words: list[str], limit: int) -> dict[str, str]:
@@ -58,8 +81,8 @@ def _earlier(connection: Connection, heard: Heard, words: list[str], limit: int)
             "select m.id, m.at, m.text from memories_fts "
             "join memories m on m.id = memories_fts.rowid "
             "where memories_fts match ? and m.at <= ? and m.status <> 'closed' "
-            "order by bm25(memories_fts), m.id limit ?",
-            (query, at, limit),
+            "and m.source_turn is not ? order by bm25(memories_fts), m.id limit ?",
+            (query, at, optional_number(heard.turn, "t"), limit),
         )
         found += [(said_at, f"m{row}", text) for row, said_at, text in rows]
     own = (heard.turn, heard.memory)

@@ -77,8 +77,18 @@ def subject(text: str, rules: Revising) -> dict[str, str]:
     for word in traces.words(plain):
         told = len(word) > 1 and not word.isdecimal() and not re.fullmatch(r"\d+\w{0,2}", word)
         if told and word not in STOP_WORDS and word not in _TIMES:
-            found.setdefault(_stem(word), word)
+            found.setdefault(rules.related.get(word) or _known(_stem(word), rules), word)
     return found
+
+
+def other_values(text: str, rules: Revising) -> dict[str, tuple[str, ...]]:
+    """By predicate, the exclusive values a sentence names."""
+    said = f" {traces.folded(text)} "
+    found = {
+        predicate: tuple(one for one in values if f" {traces.folded(one)} " in said)
+        for predicate, values in rules.values.items()
+    }
+    return {predicate: values for predicate, values in found.items() if values}
 
 
 def match(new: Sentence, earlier: Mapping[str, str], rules: Revising) -> Match | None:
@@ -109,6 +119,10 @@ def _pattern(cues: Sequence[str]) -> re.Pattern[str]:
         for cue in sorted(cues, key=lambda cue: (-len(cue), cue))
     ]
     return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
+
+
+def _known(stem: str, rules: Revising) -> str:
+    return rules.related.get(stem, stem)
 
 
 def _stem(word: str) -> str:

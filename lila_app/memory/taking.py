@@ -104,23 +104,17 @@ class Taking(Placing):
                 taken.closed.append(old.id)
         closed = [slot[id] for id in taken.closed]
         made += self._successor(fact, closed, heard, ended=why == "ended")
-        made += self._against(fact, slot, taken)
+        made += self._settled(fact, slot, taken)
         if decision.add and (taken.closed or heard.memory is not None):
-            made += self.born(fact, at, "conflict" if taken.conflicts else "current")
+            made += self.born(fact, at)
         if decision.same is not None and heard.memory is not None:
             made += self.told_again(fact, heard.memory, at)
-        what, reason = ("superseded", why) if why else ("conflict", "undecided")
-        if not why and not taken.conflicts:
-            what, reason = "stated", "explicit" if heard.memory is not None else "repeated"
+        stated = ("stated", "explicit" if heard.memory is not None else "repeated")
+        what, reason = ("superseded", why) if why else stated
         self.change(what, reason, made, at=at, ends=ends)
+        if taken.conflicts:
+            self.contradict([fact.id, *taken.conflicts], "undecided", at=at)
         return taken
-
-    def _against(self, fact: FactRow, slot: dict[str, FactRow], taken: Taken) -> list[Step]:
-        """What is contradicted is marked on both sides; what is no more, is not."""
-        if not taken.conflicts:
-            return self._settled(fact, slot, taken)
-        rows = (fact, *(slot[id] for id in taken.conflicts))
-        return [step for one in rows for step in self.contradicted(one, "conflict")]
 
     def _verdict(self, fact: FactRow, old: FactRow, verdict: Verdict, at: str) -> list[Step]:
         ends = None if verdict.ends is None else verdict.ends.isoformat()
@@ -157,7 +151,7 @@ class Taking(Placing):
 
     def _settled(self, fact: FactRow, slot: dict[str, FactRow], taken: Taken) -> list[Step]:
         """Conflicts that ended because one side was closed."""
-        if fact.predicate == "note":
+        if fact.predicate == "note" or taken.conflicts:
             return []
         left = [row for id, row in slot.items() if id not in taken.closed]
         made: list[Step] = []

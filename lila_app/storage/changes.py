@@ -69,14 +69,17 @@ def make(
     ends: str | None = None,
     undoes: int | None = None,
     joins: int | None = None,
+    party: Sequence[str] = (),
+    subject: str = "",
 ) -> int | None:
     """Apply the steps that change something, and log them; None where nothing did.
 
     `ends` is the day on which a relation that is closed stops to hold (None: `at`); `joins` names
-    the first of the changes this one belongs to.
+    the first of the changes this one belongs to; `party` are the facts that contradict
+    each other, `subject` being one of them.
     """
     real = [step for step in steps if step.before != step.after]
-    if not real:
+    if not real and not party:
         return None
     for step in real:
         if step.id[0] == "r":
@@ -90,8 +93,9 @@ def make(
     }
     body |= {} if undoes is None else {"undoes": undoes}
     body |= {} if joins is None else {"joins": joins}
+    body |= {"party": list(party)} if party else {}
     return events.append(
-        connection, KIND, subject=real[0].id, session_id=None, at=at, body=body
+        connection, KIND, subject=subject or real[0].id, session_id=None, at=at, body=body
     ).sequence
 
 
@@ -170,6 +174,20 @@ def _was(connection: Connection, step: Step) -> bool:
             hint="`lila memory why` names its changes; undo the later one first",
         )
     return now == step.before
+
+
+def party(source: Source, id: str) -> set[str]:
+    """Every fact that was ever found to contradict this one, and itself.
+
+    By the subject of the change, which is an index: a turn asks this of what it recalls.
+    """
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select p.body from events e join payloads p using (sequence) "
+            "where e.subject = ? and e.kind = ?",
+            (id, KIND),
+        )
+        return {id, *(one for (body,) in rows for one in json.loads(body).get("party", ()))}
 
 
 def payloads(connection: Connection, ids: Iterable[str]) -> list[int]:

@@ -42,7 +42,7 @@ def groups(source: Source) -> list[tuple[FactRow, ...]]:
                 continue
             group, waiting = {id}, [id]
             while waiting:
-                fresh = _against(connection, waiting.pop()) & rows.keys() - group
+                fresh = (changes.party(connection, waiting.pop()) & rows.keys()) - group
                 group |= fresh
                 waiting += sorted(fresh)
             seen |= group
@@ -53,7 +53,7 @@ def groups(source: Source) -> list[tuple[FactRow, ...]]:
 def of(source: Source, fact: str) -> list[FactRow]:
     """The facts that are open and contradict this one, by id."""
     with reading(source) as connection:
-        rows = facts.by_ids(connection, sorted(_against(connection, fact) - {fact}))
+        rows = facts.by_ids(connection, sorted(changes.party(connection, fact) - {fact}))
         return [row for row in rows if row.status == "conflict"]
 
 
@@ -107,19 +107,6 @@ def _mark(connection: Connection, row: FactRow) -> Mark:
         successors = facts.by_ids(connection, [row.superseded_by])
         by = successors[0].text if successors else ""
     return Mark(place, row.status, row.text, by, (row.valid_to or row.closed_at or "")[:10])
-
-
-def _against(connection: Connection, fact: str) -> set[str]:
-    """Every fact that a standing change found in conflict together with this one."""
-    found = changes.of(connection, [fact])
-    undone = {one.undoes for one in found}
-    return {
-        step.id
-        for one in found
-        if one.sequence not in undone and one.undoes is None
-        for step in one.steps
-        if step.id[0] == "f" and step.column == "status" and step.after == "conflict"
-    } | {fact}
 
 
 def _repeated(connection: Connection, turns: Iterable[str]) -> list[FactRow]:
