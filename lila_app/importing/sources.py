@@ -250,8 +250,7 @@ _KEYS: tuple[tuple[bytes, Format], ...] = (
 
 def _service(part: Part) -> Format | None:
     """Whose conversations a JSON file holds, by what its first one has."""
-    with part.open() as stream:
-        head = stream.read(HEAD)
+    head = _head(part)
     places: list[tuple[int, Format]] = [
         (at.start(), kind) for key, kind in _KEYS if (at := re.search(key, head))
     ]
@@ -260,8 +259,7 @@ def _service(part: Part) -> Format | None:
 
 def _kind(part: Part) -> Format:
     """What a file is, by its beginning."""
-    with part.open() as stream:
-        head = stream.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = _head(part).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         raise DocumentError(f"{part.name}: it is empty", hint="get the export again")
     if b"\0" in head[:4096]:
@@ -280,6 +278,11 @@ def _kind(part: Part) -> Format:
             hint="JSONL has one message a line and no list around them",
         )
     return "jsonl" if head[:1] == b"{" else "markdown"
+
+
+def _head(part: Part) -> bytes:
+    with part.open() as stream:
+        return Counted(part.name, stream).read(HEAD)
 
 
 def _is_object(line: bytes) -> bool:
