@@ -2,7 +2,7 @@
 
 The model sees the person's words of a few turns and nothing else. What it answers was checked at
 its boundary (the quote stands in the turn, so does the value, the subject was named); here it
-becomes candidates like those of the rules, and it never outranks them: it adds, and it confirms.
+becomes candidates like those of the rules, and it never outranks them: it adds to what they found.
 It carries no cue, so that nothing is retired but by the rules of supersession; what the rules took
 for a joke or a guess stays one; and what LILA itself had put before the model is no evidence.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import cast
 
@@ -24,16 +24,15 @@ MOST_TURNS = 12
 """Of one question: enough that its instructions are a tenth of it, few enough to be answered within
 the 1,000 tokens a reply may have (a fact takes 60)."""
 
+LEAST_TURNS = 6
+"""Turns that wait before a model is asked about them: the instructions with their predicates are
+some 500 tokens, which asked about one turn at a time would be most of the bill."""
+
 MOST_CHARACTERS = 6_000
 """Of the turns of one question, 1,500 tokens; a turn that is longer is left to the rules."""
 
 CONFIDENCE = 7_500
 """Basis points of what the model alone found, below the rules' own; chosen, not measured."""
-
-CONFIRMED = 1_000
-"""Basis points a candidate gains that both found; two readers who agree are seldom both wrong."""
-
-MOST_CONFIDENT = 9_500
 
 _NEGATION = re.compile(
     r"\b(?:no|not|never|nothing|none|nobody|neither|nor|without|stopped|quit|cannot)\b|n['’]t\b",
@@ -71,19 +70,17 @@ def candidates(
     return found
 
 
-def merged(rules: Extracted, model: Sequence[Candidate]) -> Extracted:
-    """What the rules found with what the model adds; the rules' word stands where both have one."""
-    kept = list(rules.candidates)
+def added(rules: Extracted, model: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """What a model adds to what the rules found.
+
+    Where both have a word on one thing the rules' stands, and what they doubted stays doubted.
+    """
+    found: list[Candidate] = []
     for one in model:
-        if any(_overlap(one, doubt.start, doubt.end) for doubt in rules.refused):
-            continue
-        place = next((n for n, other in enumerate(kept) if _same(other, one)), None)
-        if place is not None:
-            sure = min(MOST_CONFIDENT, kept[place].confidence + CONFIRMED)
-            kept[place] = replace(kept[place], confidence=max(sure, kept[place].confidence))
-        elif not any(_contradicts(other, one) for other in kept):
-            kept.append(one)
-    return replace(rules, candidates=tuple(kept))
+        doubted = any(_overlap(one, doubt.start, doubt.end) for doubt in rules.refused)
+        if not doubted and not any(_taken(other, one) for other in (*rules.candidates, *found)):
+            found.append(one)
+    return tuple(found)
 
 
 def batches(told: Sequence[Told]) -> Iterator[tuple[Told, ...]]:
@@ -155,16 +152,8 @@ def _recalled(quote: str, recalled: Sequence[str]) -> bool:
     return any(f" {said} " in f" {_folded(text)} " for text in recalled)
 
 
-def _same(one: Candidate, other: Candidate) -> bool:
-    return (_slot(one), _folded(one.value), one.negated) == (
-        _slot(other),
-        _folded(other.value),
-        other.negated,
-    )
-
-
-def _contradicts(one: Candidate, other: Candidate) -> bool:
-    """Whether two cannot both be kept from one utterance: one slot that holds one value."""
+def _taken(one: Candidate, other: Candidate) -> bool:
+    """Whether one utterance has its word on a thing already: the same, or in a slot for one."""
     if _slot(one) != _slot(other):
         return False
     return not one.many or _folded(one.value) == _folded(other.value)

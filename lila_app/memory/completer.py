@@ -11,9 +11,8 @@ Job = Literal["summary", "extraction"]
 class Completer(Protocol):
     """A model behind the job table, with its budget, its schema and its truth checks."""
 
-    @property
-    def name(self) -> str:
-        """The model that would be asked first, as `provider/model`."""
+    def of(self, job: Job) -> str:
+        """The model that would be asked first, as `provider/model`; "" where none may be."""
         ...
 
     def answer(self, job: Job, texts: Mapping[str, str]) -> Mapping[str, object] | None:

@@ -36,6 +36,8 @@ class Predicate:
         """The sentence without its full stop; "" where the negation cannot be said."""
         template = self.denied if negated or ended else self.sentence
         words = {"subject": _named(subject), "value": _named(value), "what": self.what}
+        if words["value"][:1].lower() in "aeio" and template.endswith(" a {value}"):
+            template = template.replace(" a {value}", " an {value}")
         text = _filled(template, words)
         if not text:
             return ""
@@ -51,8 +53,10 @@ class Predicates:
 
     def get(self, name: str) -> Predicate | None:
         """A predicate or a member of a family; None where the table has none."""
+        if name.endswith("*"):
+            return None
         found = self.named.get(name)
-        if found is not None and not name.endswith("*"):
+        if found is not None:
             return found
         stem, line, what = name.partition("_")
         family = self.named.get(f"{stem}{line}*") if what else None

@@ -74,7 +74,7 @@ def make(
 
     Blocking, where a model is asked.
     """
-    name = completer.name if completer is not None else ""
+    name = completer.of("summary") if completer is not None else ""
     if completer is None or not name or not cutting.room:
         return Made(cutting.fold)
     answer = completer.answer("summary", cutting.texts)

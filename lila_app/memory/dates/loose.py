@@ -39,9 +39,7 @@ _SMALL = {
 _LONGEST = 2_000
 
 
-def found_loosely(
-    text: str, day: date, taken: Sequence[ResolvedDate]
-) -> tuple[ResolvedDate, ...]:
+def found_loosely(text: str, day: date, taken: Sequence[ResolvedDate]) -> tuple[ResolvedDate, ...]:
     """Dates in other tongues, and what else dateparser reads, beside the ones already found."""
     text = text[:_LONGEST]
     language = _language(text)
@@ -90,4 +88,6 @@ def _search(text: str, language: str, day: date) -> list[tuple[str, date]]:
         except (ValueError, OverflowError, TypeError, IndexError, AttributeError):
             # Errors it has raised on odd input (scrapinghub/dateparser issues); no date then.
             return []
-    return [(words, moment.date()) for words, moment in cast(list[tuple[str, datetime]], found or [])]
+    return [
+        (words, moment.date()) for words, moment in cast(list[tuple[str, datetime]], found or [])
+    ]

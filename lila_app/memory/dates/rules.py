@@ -123,7 +123,7 @@ def _day_of_month(said: Said) -> Span | None:
 
 
 def _verb(said: Said) -> bool:
-    """"The top 5 may change" and "we march 10 miles" name no day."""
+    """ "The top 5 may change" and "we march 10 miles" name no day."""
     word = said.match.group("month")
     return word in ("may", "march", "mar") and not re.search(r"\d(?:st|nd|rd|th)", said.match[0])
 
@@ -405,7 +405,9 @@ _RULES: tuple[Rule, ...] = (
     _rule(r"\b(?P<word>yesterday|tomorrow|tmrw|last[ ]night)\b" + _DAYTIME, _near),
     _rule(r"\b(?P<word>(?:earlier |later )?today|tonight)\b", _near),
     _rule(r"\b(?P<word>this (?:morning|afternoon|evening))\b", _near),
-    _rule(rf"\b{AMOUNT}[ ](?P<unit>day|weekend|week|month|year)s?[ ](?P<back>ago|back)\b", _counted),
+    _rule(
+        rf"\b{AMOUNT}[ ](?P<unit>day|weekend|week|month|year)s?[ ](?P<back>ago|back)\b", _counted
+    ),
     _rule(rf"\b{AMOUNT}[ ](?P<unit>{WEEKDAY})s?[ ](?P<back>ago)\b", _counted),
     _rule(r"\b(?:half[ ]a[ ]year|six months) ago\b", _half_year),
     _rule(rf"\bin[ ]{AMOUNT}[ ](?P<unit>day|week|month|year)s?(?P<back>)\b(?! of)", _counted),
@@ -444,7 +446,9 @@ _RULES: tuple[Rule, ...] = (
         rf"[ ](?P<season>spring|summer|autumn|fall|winter)\b(?:[ ](?:of[ ])?{YEAR})?",
         _season,
     ),
-    _rule(rf"\b(?P<which>)(?P<season>spring|summer|autumn|fall|winter)[ ](?:of[ ])?{YEAR}", _season),
+    _rule(
+        rf"\b(?P<which>)(?P<season>spring|summer|autumn|fall|winter)[ ](?:of[ ])?{YEAR}", _season
+    ),
     _rule(
         r"\b(?P<which>this[ ]past|last|past|this|next|on|at|for|over|since|until|till|by|before|after|around)"
         rf"[ ]{FEAST}",

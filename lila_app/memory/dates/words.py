@@ -16,9 +16,7 @@ MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-WEEKDAYS = {
-    name: number for number, name in enumerate("mon tue wed thu fri sat sun".split())
-}
+WEEKDAYS = {name: number for number, name in enumerate("mon tue wed thu fri sat sun".split())}
 WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 WEEKDAY_SHORT = r"(?:mon|tues?|wed|thurs?|thu|fri|sat|(?-i:Sun))\b\.?"
 DAY_NUMBER = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
@@ -42,7 +40,7 @@ FEAST = (
 )
 
 _HINT = re.compile(
-    r"\d|day|night|week|month|year|ago|tmrw|morning|afternoon|evening|spring|summer|autumn|fall|"
+    r"\d|day|tomorrow|night|week|month|year|ago|tmrw|morning|afternoon|evening|spring|summer|autumn|fall|"
     r"winter|christmas|easter|halloween|thanksgiving|valentine|"
     r"\b(?:last|past|this|next|coming|in|since|until|till|by)\s+"
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|early|late|mid)|"

@@ -33,6 +33,7 @@ _WISH = re.compile(
     r"address|begin|add|apologi[sz]e|suggest|talk|check|cite|spell|round|sign|skip|lie|guess) .+))$",
     re.IGNORECASE,
 )
+_LATER = re.compile(r"[ ,]+(?:from now on|in (?:the )?future|going forward)$", re.IGNORECASE)
 _CALL = re.compile(
     r"^(?:please |just |you can |you may |people |everyone |my friends |everybody )*"
     r"(?:call|calls)(?:s)? me (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)\b(?! (?:later|back|when|if|at))",
@@ -80,7 +81,11 @@ def asked(sentence: str) -> Asked:
 
 def wish(sentence: str) -> str:
     """How LILA is to behave from now on; "" for any other sentence."""
-    found = _WISH.match(sentence.strip().rstrip(".!"))
+    text = sentence.strip().rstrip(".!")
+    ending = _LATER.search(text)
+    if ending and is_command(text):
+        return text[: ending.start()].rstrip(" ,")
+    found = _WISH.match(text)
     if not found:
         return ""
     text = found["later"] or found["always"]

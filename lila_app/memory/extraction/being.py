@@ -97,8 +97,9 @@ def _owner(reading: Reading, words: Words) -> str:
 
 def _favourite(reading: Reading, owner: str, what: list[str]) -> list[Fact]:
     chosen = _complement(reading)
-    name = "_".join(what)
-    if not owner or not name or not chosen or len(what) > 3 or not name.isascii():
+    nouns = [word for word in reading.clause.subject if is_noun(word) or word.low in what[-1:]]
+    name = "_".join([*what[:-1], nouns[-1].lemma if nouns and what else ""])
+    if not what or not owner or not name or not chosen or len(what) > 3 or not name.isascii():
         return []
     name = name.replace("color", "colour").replace("'", "")
     fact = Fact(owner, f"favourite_{name}", chosen, reading.clause.denied, _cue(reading))
@@ -120,20 +121,39 @@ _NAMED = {
     "blood type": "blood_type",
     "blood group": "blood_type",
     "hobby": "hobby",
+    "native language": "speaks",
+    "first language": "speaks",
+    "mother tongue": "speaks",
+    "phone number": "phone",
+    "number": "phone",
+    "mobile number": "phone",
+    "phone": "phone",
+    "email": "email",
+    "email address": "email",
+    "mail address": "email",
 }
 
 
 def _attribute(reading: Reading, owner: str, kept: Words, low: list[str]) -> list[Fact] | None:
     what = " ".join(low)
     rest = reading.clause.rest
-    stated = said([w for w in rest if w.tag not in (".",) and w.low not in ("now", "on")], reading.text)
+    stated = said(
+        [w for w in rest if w.tag not in (".",) and w.low not in ("now", "on")], reading.text
+    )
     stated = stated.strip(" '\"“”.")
     if what == "name":
         return _own_name(reading, owner, stated)
-    if what in _NAMED and owner:
-        return [Fact(owner, _NAMED[what], stated, reading.clause.denied, _cue(reading))] if stated else []
+    digits = sum(one.isdigit() for one in stated)
+    if what in _NAMED and owner and (_NAMED[what] != "phone" or digits > 4):
+        return (
+            [Fact(owner, _NAMED[what], stated, reading.clause.denied, _cue(reading))]
+            if stated
+            else []
+        )
     head = kept[-1]
-    plain = all(w.tag in ("NN", "NNS", "JJ", "NNP", "CC", "IN", "DT") or w.low == "wi-fi" for w in kept)
+    plain = all(
+        w.tag in ("NN", "NNS", "JJ", "NNP", "CC", "IN", "DT") or w.low == "wi-fi" for w in kept
+    )
     if head.lemma not in ATTRIBUTES or not plain or not stated:
         return [] if low and head.lemma in ATTRIBUTES else _place_of(kept, reading, stated)
     return _measured(reading, owner, low, stated)
@@ -171,7 +191,7 @@ def _own_name(reading: Reading, owner: str, stated: str) -> list[Fact]:
     words = reading.clause.subject
     held = reading.names(words[:-2]) if len(words) > 2 and words[-2].tag == "POS" else []
     if held and held[0].noun and not held[0].implied:
-        reading.speaking.note(name)
+        reading.speaking.rename(held[0].described, name)
         return _triples(related(held[0].noun, name, held[0].owner), _cue(reading))
     if words[0].low in ("her", "his", "its") and len(words) == 2:
         nameless, reading.speaking.nameless = reading.speaking.nameless, None
@@ -193,12 +213,18 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
     called = reading.clause.main in ("call", "name")
     if reading.clause.main not in ("be", "call", "name") or not words or reading.clause.denied:
         return []
-    if not all(is_name(word) or word.low in (".", "de", "da", "do") for word in words):
+    joined = [word for word in words if word.tag != "CC" and word.low != ","]
+    if not all(is_name(word) or word.low in (".", "de", "da", "do") for word in joined):
         return []
-    name = reading.names(words)[0].name
+    names = [mention.name for mention in reading.names(words)]
     if subject.sort in ("role", "pet") and subject.noun and not subject.implied:
-        reading.speaking.note(name)
-        return _triples(related(subject.noun, name, subject.owner), _cue(reading))
+        for name in names:
+            reading.speaking.rename(subject.described, name)
+        triples = (related(subject.noun, name, subject.owner) for name in names)
+        return _triples(tuple(one for group in triples for one in group), _cue(reading))
+    if len(names) != 1:
+        return []
+    name = names[0]
     if called and subject.sort == "thing" and subject.owner:
         owner, noun = subject.owner, subject.noun
         return [Fact(owner, "owns", name, confidence=8_500), Fact(name, "is_a", noun)]
@@ -222,7 +248,11 @@ def _introduced(
 
 def _age(reading: Reading, subject: Mention) -> list[Fact]:
     """I'm 34 (years old), she turned seven."""
-    if subject.sort not in _PEOPLE or reading.clause.main not in ("be", "turn") or reading.clause.denied:
+    if (
+        subject.sort not in _PEOPLE
+        or reading.clause.main not in ("be", "turn")
+        or reading.clause.denied
+    ):
         return []
     words = [w for w in reading.part("") if w.low not in ("years", "year", "old", "just")]
     if len(words) != 1 or any(p for p, _ in reading.parts if p):
@@ -241,13 +271,21 @@ def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
     denied, cue = reading.clause.denied and not reading.ended, _cue(reading)
     if subject.sort not in _PEOPLE:
         return []
+    if low[-1:] == ["intolerant"] and len(low) == 2:
+        return _each(subject, "allergic_to", [words[0].text], denied, cue)
     if "allergic" in low or "intolerant" in low:
-        return _each(subject, "allergic_to", reading.objects(reading.part("to")), denied, cue) + _rather(reading, subject)
+        return _each(
+            subject, "allergic_to", reading.objects(reading.part("to")), denied, cue
+        ) + _rather(reading, subject)
     for adjective, predicate in (("married", "married_to"), ("engaged", "engaged_to")):
         if low[-1:] == [adjective] and reading.part("to"):
             names = [m.name for m in reading.names(reading.part("to")) if m.sort in ("name", "me")]
             return _each(subject, predicate, names, denied, cue, "from")
-    if len(low) == 1 and low[0] in DIETS or (len(low) == 2 and low[0] in ("a", "an") and low[1] in DIETS):
+    if (
+        len(low) == 1
+        and low[0] in DIETS
+        or (len(low) == 2 and low[0] in ("a", "an") and low[1] in DIETS)
+    ):
         return [Fact(subject.name, "diet", low[-1], denied, cue, "from")]
     if low[-1:] == ["fan"] or low[-3:-1] == ["fan", "of"] or "fan" in low:
         return _fan(reading, subject, denied, cue)
@@ -258,8 +296,14 @@ def _rather(reading: Reading, subject: Mention) -> list[Fact]:
     """Not allergic to nuts, just to shellfish."""
     rest = reading.clause.rest
     for place, word in enumerate(rest):
-        if word.low in ("just", "only", "but") and reading.clause.denied and place + 2 < len(rest) + 1:
-            words = [w for w in rest[place + 1 :] if w.low not in ("to", "just", "only") and w.tag != "."]
+        if (
+            word.low in ("just", "only", "but")
+            and reading.clause.denied
+            and place + 2 < len(rest) + 1
+        ):
+            words = [
+                w for w in rest[place + 1 :] if w.low not in ("to", "just", "only") and w.tag != "."
+            ]
             return _each(subject, "allergic_to", reading.objects(words), False, "")
     return []
 
@@ -268,7 +312,11 @@ def _each(
     subject: Mention, predicate: str, found: list[str], denied: bool, cue: Cue, when: str = ""
 ) -> list[Fact]:
     until = "to" if cue == "ended" else ("from" if when else "")
-    return [Fact(subject.name, predicate, one, denied, cue, until) for one in found if one != subject.name]
+    return [
+        Fact(subject.name, predicate, one, denied, cue, until)
+        for one in found
+        if one != subject.name
+    ]
 
 
 def _fan(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
@@ -280,7 +328,9 @@ def _fan(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fac
 
 
 def _from_or_ill(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
-    if reading.clause.main == "diagnose" or (reading.clause.main == "be" and reading.clause.verbs[-1] == "diagnose"):
+    if reading.clause.main == "diagnose" or (
+        reading.clause.main == "be" and reading.clause.verbs[-1] == "diagnose"
+    ):
         return _each(subject, "diagnosed_with", reading.objects(reading.part("with")), denied, cue)
     if reading.clause.main == "be" and not reading.part(""):
         names = [m.name for m in reading.names(reading.part("from")) if m.sort == "name"]
@@ -294,14 +344,18 @@ def _role_of(reading: Reading, subject: Mention) -> list[Fact]:
     if not _is_named(subject) or reading.clause.main != "be" or not words or reading.clause.past:
         return []
     found = reading.names(words)
-    if len(found) != 1 or found[0].sort not in ("role", "pet") or not found[0].owner or found[0].implied:
+    if (
+        len(found) != 1
+        or found[0].sort not in ("role", "pet")
+        or not found[0].owner
+        or found[0].implied
+    ):
         return []
     if reading.clause.denied and not reading.ended:
         return []
     cue = _cue(reading)
     return [
-        Fact(s, p, v, cue=cue)
-        for s, p, v in related(found[0].noun, subject.name, found[0].owner)
+        Fact(s, p, v, cue=cue) for s, p, v in related(found[0].noun, subject.name, found[0].owner)
     ]
 
 
@@ -312,7 +366,11 @@ def _is_named(subject: Mention) -> bool:
 def _calling(reading: Reading, subject: Mention) -> list[Fact]:
     """I'm a nurse; Duarte is a physics teacher at the Escola do Farol."""
     words = reading.part("")
-    if subject.sort not in _PEOPLE or subject.sort == "pet" or reading.clause.main not in ("be", "become"):
+    if (
+        subject.sort not in _PEOPLE
+        or subject.sort == "pet"
+        or reading.clause.main not in ("be", "become")
+    ):
         return []
     if len(words) < 2 or words[0].low not in ("a", "an", "the") or words[-1].lemma not in JOBS:
         return []
@@ -324,7 +382,9 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
     denied = reading.clause.denied and cue != "ended"
     facts = [Fact(subject.name, "job", reading.whole(words), denied, cue, "from")]
     at = [m.name for m in reading.names(reading.part("at", "for")) if m.sort in ("name", "thing")]
-    return facts + [Fact(subject.name, "works_at", one, denied, cue, "from") for one in at[:1] if one]
+    return facts + [
+        Fact(subject.name, "works_at", one, denied, cue, "from") for one in at[:1] if one
+    ]
 
 
 def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
@@ -333,7 +393,10 @@ def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
     if subject.sort not in _PEOPLE or not words:
         return []
     cue = _cue(reading)
-    return [Fact(subject.name, "takes_medicine", w.text, reading.clause.denied and cue != "ended", cue) for w in words]
+    return [
+        Fact(subject.name, "takes_medicine", w.text, reading.clause.denied and cue != "ended", cue)
+        for w in words
+    ]
 
 
 def _kind(reading: Reading, subject: Mention) -> list[Fact]:
@@ -347,7 +410,11 @@ def _kind(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if not is_noun(words[-1]) or words[-1].lemma in VALUES or words[-1].lemma in ROLES:
         return []
-    bare = is_medicine(subject.name) or subject.sort == "name" or any(w.entity for w in reading.clause.subject)
+    bare = (
+        is_medicine(subject.name)
+        or subject.sort == "name"
+        or any(w.entity for w in reading.clause.subject)
+    )
     if not bare or not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "VBN", "HYPH") for w in words):
         return []
     facts = [Fact(_lowered(subject.name), "is_a", reading.whole(words))]
@@ -370,12 +437,18 @@ def _based(reading: Reading) -> list[str]:
 def _where(reading: Reading, subject: Mention) -> list[Fact]:
     """The office is in Rotterdam; we're in Ghent now; the key is in the drawer; Dad is in hospital."""
     inside = reading.part("in")
-    if reading.clause.main not in ("be", "base", "locate", "keep") or not inside or reading.clause.past:
+    if (
+        reading.clause.main not in ("be", "base", "locate", "keep")
+        or not inside
+        or reading.clause.past
+    ):
         return []
     before = [word.low for word in reading.part("")]
     if before and before != ["based"]:
         return []
     denied, cue = reading.clause.denied, _cue(reading)
+    if subject.sort in _PEOPLE and inside[-1].low in ("club", "choir", "band", "team", "orchestra"):
+        return [Fact(subject.name, "member_of", reading.whole(inside), denied, cue)]
     found = reading.names(inside)
     place = found[0] if len(found) == 1 else None
     if subject.sort in _PEOPLE:

@@ -35,6 +35,7 @@ class Stated:
     until: frozenset[int]
     explicit: bool
     cue: Cue
+    body: str = ""
 
 
 def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate | None:
@@ -48,7 +49,10 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
     cue: Cue = fact.cue or stated.cue
     ended = cue == "ended"
     first, last = _interval(fact, stated, predicate)
-    text = predicate.said(subject, value, negated=fact.negated, ended=ended)
+    if predicate.name in _ASKED_ONLY and not stated.explicit:
+        return None
+    spoken = _spoken(value, stated.body, predicate)
+    text = predicate.said(subject, spoken, negated=fact.negated, ended=ended)
     if not text:
         return None
     if predicate.kind in ("plan", "event") and predicate.name != "due_on" and not ended:
@@ -72,6 +76,28 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
     )
 
 
+_ASKED_ONLY = ("phone", "email")
+"""Kept only where the person asks for it."""
+
+_ARTICLED = frozenset(
+    "owns drives bought sold member_of visited started finished plays has_event learning job "
+    "kept_in works_on staying_in likes dislikes".split()
+)
+_BEFORE = re.compile(r"\b(a|an|the|my|our) (?:new )?$", re.IGNORECASE)
+
+
+def _spoken(value: str, body: str, predicate: Predicate) -> str:
+    """The value with the article it was said with, for a sentence; "my" becomes "their"."""
+    place = body.find(value)
+    if predicate.name not in _ARTICLED or place < 0:
+        return value
+    before = _BEFORE.search(body[:place])
+    if not before:
+        return value
+    article = before[1].lower()
+    return f"{'their' if article in ('my', 'our') else article} {value}"
+
+
 def _value(fact: Fact, stated: Stated) -> str:
     value = " ".join(fact.value.split())
     if fact.predicate == "due_on":
@@ -92,9 +118,7 @@ def _birthday(words: str) -> str:
     return ""
 
 
-def _interval(
-    fact: Fact, stated: Stated, predicate: Predicate
-) -> tuple[date | None, date | None]:
+def _interval(fact: Fact, stated: Stated, predicate: Predicate) -> tuple[date | None, date | None]:
     """From when to when it holds, as far as the dates beside it say."""
     if not stated.dates:
         return None, None
@@ -105,7 +129,9 @@ def _interval(
     if predicate.kind in ("plan", "event") or fact.when == "span":
         if not others:
             return None, until
-        return others[-1].first, until or (None if fact.predicate == "member_of" else others[-1].last)
+        return others[-1].first, until or (
+            None if fact.predicate == "member_of" else others[-1].last
+        )
     since = [one for one in others if one.start in stated.since]
     if since or (fact.when == "from" and others and predicate.kind != "preference"):
         return (since or others)[0].first, until

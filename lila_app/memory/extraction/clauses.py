@@ -51,6 +51,11 @@ class Clause:
         return "be" in self.verbs[:-1] and "VBG" in self.tags
 
     @property
+    def continuing(self) -> bool:
+        """Is it "have been doing"?"""
+        return self.verbs[:2] == ("have", "be") and self.tags[-1] == "VBG"
+
+    @property
     def past(self) -> bool:
         """Is it over: "did", "have done"?"""
         return self.tags[0] == "VBD" or (self.verbs[0] == "have" and self.tags[-1] == "VBN")
@@ -58,7 +63,9 @@ class Clause:
     @property
     def present(self) -> bool:
         """Is it "do" or "does", as a habit?"""
-        return self.tags[0] in ("VBP", "VBZ", "VB") and len(self.verbs) <= 2 and not self.progressive
+        return (
+            self.tags[0] in ("VBP", "VBZ", "VB") and len(self.verbs) <= 2 and not self.progressive
+        )
 
 
 @dataclass(slots=True)
@@ -73,6 +80,9 @@ def clauses(words: Words) -> list[Clause]:
     """The clauses of one sentence, in order."""
     words = _mended(words)
     groups = _groups(words)
+    if not groups:
+        words = _finite(words)
+        groups = _groups(words)
     found: list[Clause] = []
     subject: Words = ()
     starts = [_subject(words, group, groups[:n]) for n, group in enumerate(groups)]
@@ -103,6 +113,14 @@ def _mended(words: Words) -> Words:
     return [_mended_word(words, place) for place in range(len(words))]
 
 
+def _finite(words: Words) -> Words:
+    """With a participle behind a noun as the verb: "my doctor prescribed it" has no other."""
+    for place, word in enumerate(words):
+        if word.tag == "VBN" and place and words[place - 1].tag in ("NN", "NNS", "NNP", "PRP"):
+            return [*words[:place], replace(word, tag="VBD"), *words[place + 1 :]]
+    return words
+
+
 def _mended_word(words: Words, place: int) -> Word:
     word = words[place]
     before = words[place - 1] if place else None
@@ -121,10 +139,16 @@ def _mended_word(words: Words, place: int) -> Word:
             return replace(word, tag="VBZ", lemma="be")
     if word.low in ("'s", "'m", "'re", "is", "am", "are", "was", "were") and word.tag != "POS":
         got = word.low == "'s" and after is not None and after.tag == "VBN" and after.low == "got"
-        return replace(word, lemma="have" if got else "be", tag="VBD" if word.low[0] == "w" else "VBZ")
+        return replace(
+            word, lemma="have" if got else "be", tag="VBD" if word.low[0] == "w" else "VBZ"
+        )
     if word.low in ("'ve", "have", "has") and word.tag.startswith("V"):
         return replace(word, lemma="have")
-    if word.low in (_DISLIKED if before and before.tag == "CC" else _AFTER_I) and not word.tag.startswith("V") and before is not None:
+    if (
+        word.low in (_DISLIKED if before and before.tag == "CC" else _AFTER_I)
+        and not word.tag.startswith("V")
+        and before is not None
+    ):
         joined = before.tag in ("CC", "PRP") or before.low in ("really", "also", "n't", "do")
         if joined and word.tag != "IN" and (after is not None and after.low not in ("of", ",")):
             return replace(word, tag="VBP", lemma=word.low)
@@ -198,8 +222,26 @@ def _subject(
             place -= 1
         head = _phrase_start(words, place, floor, lists=False)
         return place + 1, words[head : place + 1], frozenset(adverbs)
+    if place > floor and words[place].low == ",":
+        return _apposed(words, place, floor, frozenset(adverbs))
     start = _phrase_start(words, place, floor, lists=not before)
     return start, words[start : place + 1], frozenset(adverbs)
+
+
+def _apposed(
+    words: Words, place: int, floor: int, adverbs: frozenset[str]
+) -> tuple[int, Words, frozenset[str]]:
+    """My sister, Joana, lives; Joana, my sister, lives: both as "my sister Joana"."""
+    head = _phrase_start(words, place - 1, floor, lists=False)
+    inner = words[head:place]
+    if not inner or head - 1 <= floor or words[head - 1].low != ",":
+        return place + 1, (), adverbs
+    start = _phrase_start(words, head - 2, floor, lists=False)
+    outer = words[start : head - 1]
+    named = [all(is_name(word) or word.tag == "NNP" for word in part) for part in (outer, inner)]
+    if not outer or named[0] == named[1]:
+        return place + 1, (), adverbs
+    return start, [*inner, *outer] if named[0] else [*outer, *inner], adverbs
 
 
 def _phrase_start(words: Words, place: int, floor: int, *, lists: bool) -> int:
@@ -211,7 +253,7 @@ def _phrase_start(words: Words, place: int, floor: int, *, lists: bool) -> int:
         if word.tag == "PRP" and (place == end or _coordinates(words, place + 1)):
             inside = True
         if word.tag == "IN":
-            inside = word.low == "of" and place < end
+            inside = place < end and (word.low == "of" or _about(words, place, floor))
         if word.tag == "CC" or word.low == ",":
             inside = lists and place < end and _coordinates(words, place)
         if not inside:
@@ -222,6 +264,13 @@ def _phrase_start(words: Words, place: int, floor: int, *, lists: bool) -> int:
     return place + 1
 
 
+def _about(words: Words, place: int, floor: int) -> bool:
+    """My appointment with Dr Valente, the flight to Oslo: what stands behind belongs to it."""
+    apt = words[place].low in ("with", "to", "for", "at") and words[place].dep != "mark"
+    noun = place > floor and words[place - 1].tag in ("NN", "NNS") and not words[place - 1].dated
+    return apt and noun and is_name(words[place + 1]) and floor == 0
+
+
 def _coordinates(words: Words, place: int) -> bool:
     """Does the word here join two nouns?"""
     if not 0 < place < len(words) - 1:
@@ -230,7 +279,9 @@ def _coordinates(words: Words, place: int) -> bool:
         # "my sister, Joana," and "Ana, Rui and I"; not "on Friday, my parents".
         return is_name(words[place + 1]) and words[place - 1].tag in ("NN", "NNP")
     joins = words[place].tag == "CC" and words[place].low in ("and", "&")
-    return joins and words[place - 1].tag in ("NN", "NNS", "NNP", "PRP") and not words[place - 1].dated
+    return (
+        joins and words[place - 1].tag in ("NN", "NNS", "NNP", "PRP") and not words[place - 1].dated
+    )
 
 
 def _joined(words: Words, begin: int) -> bool:
@@ -243,8 +294,14 @@ def _boundary(words: Words, start: int, floor: int) -> int:
     place = start
     while place > floor:
         word = words[place - 1]
-        leads = word.low in _STARTS or word.tag in ("CC", "WP", "WDT", "WRB") or word.low in (",", ":", ";")
-        if not (leads or (word.tag == "IN" and word.low in ("that", "as", "since", "after", "before"))):
+        leads = (
+            word.low in _STARTS
+            or word.tag in ("CC", "WP", "WDT", "WRB")
+            or word.low in (",", ":", ";")
+        )
+        if not (
+            leads or (word.tag == "IN" and word.low in ("that", "as", "since", "after", "before"))
+        ):
             break
         place -= 1
     return place

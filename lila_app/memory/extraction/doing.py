@@ -51,7 +51,11 @@ def _change(reading: Reading) -> tuple[bool, Cue, When]:
 
 def _standing(reading: Reading) -> bool:
     """Is it so, not was it once or will it be?"""
-    if "will" in reading.clause.verbs or "'ll" in reading.clause.verbs or "go" in reading.clause.verbs[:-1]:
+    if (
+        "will" in reading.clause.verbs
+        or "'ll" in reading.clause.verbs
+        or "go" in reading.clause.verbs[:-1]
+    ):
         return False
     denied, cue, _ = _change(reading)
     del denied
@@ -96,18 +100,27 @@ def _lives(reading: Reading, subject: Mention) -> list[Fact]:
 
 def _moves(reading: Reading, subject: Mention) -> list[Fact]:
     """Moved to; a move that is still to come is a plan."""
-    if not _person(subject) or not reading.clause.past or reading.clause.denied:
+    still = reading.clause.past and not reading.clause.denied and not reading.part("")
+    if not _person(subject) or not still:
         return []
     found = _named(reading, reading.part("to"), "name")
-    return [Fact(subject.name, "lives_in", one, False, "update", "from", 8_500) for one in found[:1]]
+    return [
+        Fact(subject.name, "lives_in", one, False, "update", "from", 8_500) for one in found[:1]
+    ]
 
 
 def _stays(reading: Reading, subject: Mention) -> list[Fact]:
     if not _person(subject) or not reading.clause.progressive or reading.clause.denied:
         return []
-    found = [m.name for m in reading.names(reading.part("at", "in", "with")) if m.sort in ("name", "thing")]
+    found = [
+        m.name
+        for m in reading.names(reading.part("at", "in", "with"))
+        if m.sort in ("name", "thing")
+    ]
     found = [reading.whole(reading.part("at", "in"))] if found else []
-    return [Fact(subject.name, "staying_in", one, when="span") for one in found if one[:1].isupper()]
+    return [
+        Fact(subject.name, "staying_in", one, when="span") for one in found if one[:1].isupper()
+    ]
 
 
 def _works(reading: Reading, subject: Mention) -> list[Fact]:
@@ -123,7 +136,11 @@ def _works(reading: Reading, subject: Mention) -> list[Fact]:
         facts += _facts(reading, subject, "job", [reading.whole(as_what)])
     facts += _facts(reading, subject, "colleague_of", _named(reading, reading.part("with")))
     on = [w for w in reading.part("on") if w.low != "project"]
-    if on and (on[0].low == "the" or is_name(on[0])) and (is_name(on[-1]) or len(on) < len(reading.part("on"))):
+    if (
+        on
+        and (on[0].low == "the" or is_name(on[0]))
+        and (is_name(on[-1]) or len(on) < len(reading.part("on")))
+    ):
         facts += _facts(reading, subject, "works_on", [reading.whole(on)])
     return facts
 
@@ -149,7 +166,11 @@ def _leaves(reading: Reading, subject: Mention) -> list[Fact]:
     if reading.clause.main == "leave" and reading.part("for"):
         new = _named(reading, reading.part("for"), "name")
         colleague = subject.noun in ("colleague", "coworker", "boss", "manager")
-        return [Fact(subject.name, "works_at", n, cue="update", when="from") for n in new[:1] if colleague]
+        return [
+            Fact(subject.name, "works_at", n, cue="update", when="from")
+            for n in new[:1]
+            if colleague
+        ]
     if reading.clause.main in ("quit", "stop") and words[:1] and words[0].endswith("ing"):
         habit = {"smoking": "smoke", "drinking": "drink", "vaping": "vape", "gambling": "gamble"}
         verb = habit.get(words[0], "") if len(words) == 1 else ""
@@ -172,7 +193,11 @@ def _reports(reading: Reading, subject: Mention) -> list[Fact]:
     denied, cue, when = _change(reading)
     cue = cue or ("update" if "instead" in [w.low for w in reading.clause.rest] else "")
     names = _named(reading, reading.part("to"))
-    return [Fact(subject.name, "reports_to", n, denied, cue, when, 8_500) for n in names[:1] if _person(subject)]
+    return [
+        Fact(subject.name, "reports_to", n, denied, cue, when, 8_500)
+        for n in names[:1]
+        if _person(subject)
+    ]
 
 
 def _goes(reading: Reading, subject: Mention) -> list[Fact]:
@@ -191,7 +216,9 @@ def _studies(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     facts = _facts(reading, subject, "studies", reading.objects())
     at = reading.part("at")
-    return facts + (_facts(reading, subject, "studies_at", [reading.whole(at)]) if any(map(is_name, at)) else [])
+    return facts + (
+        _facts(reading, subject, "studies_at", [reading.whole(at)]) if any(map(is_name, at)) else []
+    )
 
 
 def _belongs(reading: Reading, subject: Mention) -> list[Fact]:
@@ -216,7 +243,11 @@ _DEFINITE = frozenset("the that this these those your his her their its my our a
 
 def _liking(predicate: str) -> Rule:
     def rule(reading: Reading, subject: Mention) -> list[Fact]:
-        if not _person(subject) or not (_standing(reading) or reading.ended) or reading.clause.progressive:
+        if (
+            not _person(subject)
+            or not (_standing(reading) or reading.ended)
+            or reading.clause.progressive
+        ):
             return []
         if len(reading.clause.verbs) > 2 or (reading.clause.past and not reading.ended):
             return []
@@ -248,7 +279,9 @@ def _compared(words: Words) -> Words:
 def _with_tail(reading: Reading, words: Words) -> str:
     """Working from home: the whole of it, with what follows by a preposition."""
     tail = [word for _, part in reading.parts for word in part]
-    if len(tail) > 9 or (len(tail) == 1 and words[0].low in ("being", "having", "doing", "getting")):
+    if len(tail) > 9 or (
+        len(tail) == 1 and words[0].low in ("being", "having", "doing", "getting")
+    ):
         return ""
     last = max([*words, *tail], key=lambda w: w.end)
     return reading.text[words[0].start : last.end]
@@ -261,8 +294,18 @@ def _speaks(reading: Reading, subject: Mention) -> list[Fact]:
     return _facts(reading, subject, "speaks", found, 8_500)
 
 
+def _grew(reading: Reading, subject: Mention) -> list[Fact]:
+    """Grew up speaking Portuguese."""
+    rest = [word.low for word in reading.clause.rest]
+    if not _person(subject) or "speaking" not in rest or reading.clause.denied:
+        return []
+    found = [w.text for w in reading.clause.rest if w.low in LANGUAGES]
+    return [Fact(subject.name, "speaks", one) for one in found]
+
+
 def _learns(reading: Reading, subject: Mention) -> list[Fact]:
     begun = len(reading.clause.verbs) > 1 and reading.clause.verbs[-2] in ("start", "begin")
+    begun = begun or reading.clause.continuing
     if not _person(subject) or not (reading.clause.progressive or begun):
         return []
     denied, cue, when = _change(reading)
@@ -271,9 +314,14 @@ def _learns(reading: Reading, subject: Mention) -> list[Fact]:
 
 
 def _plays(reading: Reading, subject: Mention) -> list[Fact]:
-    if not _person(subject) or not reading.clause.present or not _standing(reading):
+    habit = reading.clause.present or reading.clause.continuing
+    if not _person(subject) or not habit or not _standing(reading):
         return []
-    found = [one for one in reading.objects() if one.split()[-1] not in ("role", "part", "game", "trick", "card")]
+    found = [
+        one
+        for one in reading.objects()
+        if one.split()[-1] not in ("role", "part", "game", "trick", "card")
+    ]
     return _facts(reading, subject, "plays", found)
 
 
@@ -304,7 +352,11 @@ def _reads(reading: Reading, subject: Mention) -> list[Fact]:
     title = _TITLE.match(rest)
     if title:
         return _facts(reading, subject, "reading", [title[1]])
-    return _facts(reading, subject, "reading", [reading.whole(words)]) if words and is_name(words[0]) else []
+    return (
+        _facts(reading, subject, "reading", [reading.whole(words)])
+        if words and is_name(words[0])
+        else []
+    )
 
 
 def _manages(reading: Reading, subject: Mention) -> list[Fact]:
@@ -316,13 +368,21 @@ def _manages(reading: Reading, subject: Mention) -> list[Fact]:
 def _avoids(reading: Reading, subject: Mention) -> list[Fact]:
     """Does not eat pork, cannot eat gluten: what somebody keeps from."""
     verbs = reading.clause.verbs
-    if not _person(subject) or not reading.clause.denied or verbs[0] not in ("do", "can", "ca", *verbs[-1:]):
+    if (
+        not _person(subject)
+        or not reading.clause.denied
+        or verbs[0] not in ("do", "can", "ca", *verbs[-1:])
+    ):
         return []
     if reading.clause.past or reading.clause.progressive or reading.ended:
         return []
     if verbs[-1] in ("smoke", "drink", "drive") and not reading.part(""):
         return [Fact(subject.name, "does", verbs[-1], True)]
-    return [Fact(subject.name, "does", f"{verbs[-1]} {one}", True) for one in reading.objects() if one.islower()]
+    return [
+        Fact(subject.name, "does", f"{verbs[-1]} {one}", True)
+        for one in reading.objects()
+        if one.islower()
+    ]
 
 
 # --- having, health ------------------------------------------------------------------------------
@@ -356,6 +416,7 @@ def _kin_or_pet(reading: Reading, subject: Mention, words: Words, noun: str) -> 
     mark = next(i for i, word in enumerate(words) if word.lemma == noun)
     after = [w for w in words[mark + 1 :] if w.low not in (",", "called", "named")]
     rest = reading.clause.rest
+    after = [w for w in after if w.tag != "CC"]
     names = [w for w in after if is_name(w)]
     if not after and words[mark].tag == "NN" and is_pet(noun):
         reading.speaking.nameless = (noun, subject.name)
@@ -363,9 +424,10 @@ def _kin_or_pet(reading: Reading, subject: Mention, words: Words, noun: str) -> 
         return []
     if rest and is_pet(noun) and reading.clause.progressive:
         return []
-    name = said(names, reading.text)
-    reading.speaking.note(name)
-    return [Fact(*triple, confidence=8_500) for triple in related(noun, name, subject.name)]
+    facts: list[Fact] = []
+    for name in [m.name for m in reading.names(words[words.index(names[0]) :]) if m.sort == "name"]:
+        facts += [Fact(*one, confidence=8_500) for one in related(noun, name, subject.name)]
+    return facts
 
 
 def _thing(reading: Reading, subject: Mention, words: Words) -> list[Fact]:
@@ -376,12 +438,17 @@ def _thing(reading: Reading, subject: Mention, words: Words) -> list[Fact]:
         return _event(reading, subject, words)
     if len(kept) == len(words) or kept[-1].lemma not in OWNABLE or reading.clause.verbs[0] == "get":
         return []
-    return _facts(reading, subject, "owns", [reading.whole(words)])
+    return _facts(reading, subject, "owns", reading.objects(words))
 
 
 def _event(reading: Reading, subject: Mention, words: Words) -> list[Fact]:
     """A dentist appointment tomorrow: only with its day."""
-    if not reading.dated or reading.clause.denied or reading.clause.past and reading.clause.tags[0] == "VBD":
+    if (
+        not reading.dated
+        or reading.clause.denied
+        or reading.clause.past
+        and reading.clause.tags[0] == "VBD"
+    ):
         return []
     one = reading.whole(words)
     return [Fact(subject.name, "has_event", one, when="span")] if one else []
@@ -407,9 +474,25 @@ def _prescribes(reading: Reading, subject: Mention) -> list[Fact]:
     """The doctor put me on losartan."""
     me = any(word.low == "me" for word in reading.clause.rest)
     found = [w.text for w in reading.clause.rest if is_medicine(w.low)]
+    me = me or reading.clause.main == "prescribe" and subject.owner == reading.speaking.speaker
     if subject.sort == "me" or not me or reading.clause.denied:
         return []
-    return [Fact(reading.speaking.speaker, "takes_medicine", w, cue="update", when="from") for w in found]
+    return [
+        Fact(reading.speaking.speaker, "takes_medicine", w, cue="update", when="from")
+        for w in found
+    ]
+
+
+def _suffers(reading: Reading, subject: Mention) -> list[Fact]:
+    found = reading.objects(reading.part("from"))
+    ill = [one for one in found if is_illness(one.split()[-1].lower())]
+    return _facts(reading, subject, "diagnosed_with", ill) if reading.clause.present else []
+
+
+def _promoted(reading: Reading, subject: Mention) -> list[Fact]:
+    """I was promoted to team lead."""
+    found = [] if reading.clause.denied else reading.objects(reading.part("to"))
+    return [Fact(subject.name, "job", one, cue="update", when="from") for one in found[:1]]
 
 
 def _diagnosed(reading: Reading, subject: Mention) -> list[Fact]:
@@ -446,7 +529,9 @@ def _pair(reading: Reading) -> list[Fact]:
         return []
     predicate, cue = _COUPLES[last]
     names = [m.name for m in reading.subjects if m.name]
-    others = _named(reading, reading.part("with", "to") or (reading.part("") if last == "marry" else ()))
+    others = _named(
+        reading, reading.part("with", "to") or (reading.part("") if last == "marry" else ())
+    )
     names = [*names, *others]
     if len(names) != 2 or len(set(names)) != 2:
         return []
@@ -483,6 +568,7 @@ RULES: Mapping[str, Rule] = {
     "detest": _liking("dislikes"),
     "prefer": _liking("prefers"),
     "speak": _speaks,
+    "grow": _grew,
     "learn": _learns,
     "play": _plays,
     "drive": _drives,
@@ -498,5 +584,8 @@ RULES: Mapping[str, Rule] = {
     "own": _owns,
     "take": _takes,
     "put": _prescribes,
+    "prescribe": _prescribes,
+    "suffer": _suffers,
+    "promote": _promoted,
     "diagnose": _diagnosed,
 }

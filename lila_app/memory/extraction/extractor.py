@@ -86,7 +86,13 @@ class Extractor:
         inside = [_shifted(one, start + lead.start) for one in dates]
         inside = [one for one in inside if one.start >= 0 and one.end <= len(body)]
         stated = build.Stated(
-            start, start + len(sentence), inside, *_sides(body, inside), lead.explicit, lead.cue
+            start,
+            start + len(sentence),
+            inside,
+            *_sides(body, inside),
+            lead.explicit,
+            lead.cue,
+            body,
         )
         facts = self._spoken_to(body, lead.explicit, speaking)
         made = [build.candidate(fact, stated, self._predicates) for fact in facts]
@@ -188,9 +194,7 @@ def _shifted(one: ResolvedDate, by: int) -> ResolvedDate:
     return replace(one, start=one.start - by, end=one.end - by)
 
 
-def _sides(
-    body: str, dates: Sequence[ResolvedDate]
-) -> tuple[frozenset[int], frozenset[int]]:
+def _sides(body: str, dates: Sequence[ResolvedDate]) -> tuple[frozenset[int], frozenset[int]]:
     """Which dates are said with "since", and which with "until"."""
     since: set[int] = set()
     until: set[int] = set()

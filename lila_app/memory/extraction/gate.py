@@ -16,7 +16,9 @@ LONGEST = 400
 _READ = 12_000
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _END = re.compile(r"(?<=[.!?…])[\"”')\]]*(?=\s)|\n+|(?<=[;])(?=\s)")
-_TITLE = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|etc|e\.g|i\.e|approx|[A-Z])\.$", re.IGNORECASE)
+_TITLE = re.compile(
+    r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|etc|e\.g|i\.e|approx|[A-Z])\.$", re.IGNORECASE
+)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -66,7 +66,9 @@ def recased(sentence: str, hits: tuple[Known, ...]) -> str:
     for hit in hits:
         spoken = sentence[hit.start : hit.end]
         capital = "".join(
-            one.upper() if (n == 0 or not spoken[n - 1].isalpha()) and len(one.upper()) == 1 else one
+            one.upper()
+            if (n == 0 or not spoken[n - 1].isalpha()) and len(one.upper()) == 1
+            else one
             for n, one in enumerate(spoken)
         )
         sentence = sentence[: hit.start] + capital + sentence[hit.end :]

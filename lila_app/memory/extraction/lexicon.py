@@ -55,6 +55,8 @@ def _roles() -> dict[str, Role]:
         "cleaner plumber electrician gardener nanny babysitter teacher"
     ).split():
         found[word] = Role(f"has_{word}", "owner")
+    for word in ("family", "grandparent", "folk", "in-law"):
+        found[word] = Role(f"kin_{word}", "holder")
     for one in ("mother", "father", "sister", "brother", "son", "daughter"):
         found[f"{one}-in-law"] = Role(f"kin_{one}_in_law", "holder")
     return found

@@ -50,6 +50,11 @@ class Speaking:
         if name and name not in self.named and name != self.speaker:
             self.named.append(name)
 
+    def rename(self, described: str, name: str) -> None:
+        """Somebody described before was given a name."""
+        self.named = [one for one in self.named if one != described]
+        self.note(name)
+
     def meant(self) -> str:
         """Whom "she" or "his" means: somebody only where nobody else could be."""
         return self.named[0] if len(self.named) == 1 else ""
@@ -111,7 +116,9 @@ def phrase(words: Words, text: str, speaking: Speaking) -> Mention:
         return _owned(owner, rest, text, implied)
     if owner is None:
         return Mention("other", "")
-    if all(is_name(word) or word.low in ("de", "da", "do", "van", "von", "of", ".") for word in words):
+    if all(
+        is_name(word) or word.low in ("de", "da", "do", "van", "von", "of", ".") for word in words
+    ):
         return Mention("name", _named(words, text))
     if first.low in _MINE or first.low in _THEIRS:
         return Mention("other", "")
@@ -164,10 +171,14 @@ def _owned(owner: str, rest: Words, text: str, implied: tuple[Triple, ...]) -> M
     if place is None:
         place = next((i for i, w in enumerate(rest) if w.lemma in PETS), None)
     if place is None:
-        head = next((w for w in reversed(rest) if is_noun(w)), None)
+        head = next((w for w in reversed(_core(rest)) if is_noun(w)), None)
         name = f"{_called(owner)}'s {_stripped(rest, text)}" if head else ""
         return Mention("thing", name, head.lemma if head else "", owner, name, implied)
-    noun = rest[place].lemma if rest[place].lemma in ROLES or rest[place].lemma in PETS else rest[place].low
+    noun = (
+        rest[place].lemma
+        if rest[place].lemma in ROLES or rest[place].lemma in PETS
+        else rest[place].low
+    )
     after = rest[place + 1 :]
     described = f"{_called(owner)}'s {CANONICAL.get(noun, noun)}"
     sort: Sort = "pet" if noun in PETS else "role"
@@ -179,6 +190,14 @@ def _owned(owner: str, rest: Words, text: str, implied: tuple[Triple, ...]) -> M
         return Mention(sort, name, noun, owner, described, implied)
     name = _named(after, text)
     return Mention(sort, name, noun, owner, described, implied + related(noun, name, owner))
+
+
+def _core(words: Words) -> Words:
+    """The words before a preposition: what the phrase is about."""
+    for place, word in enumerate(words):
+        if word.tag in ("IN", "TO") and word.low != "of":
+            return words[:place]
+    return words
 
 
 def _key(word: str) -> bool:
@@ -203,9 +222,20 @@ def related(noun: str, name: str, owner: str) -> tuple[Triple, ...]:
 
 def _thing(words: Words, text: str) -> Mention:
     """The office, metoprolol, a small boat; nothing for "that one" or "it"."""
-    if words[0].low in ("that", "this", "these", "those", "every", "each", "any", "some", "no", "your"):
+    if words[0].low in (
+        "that",
+        "this",
+        "these",
+        "those",
+        "every",
+        "each",
+        "any",
+        "some",
+        "no",
+        "your",
+    ):
         return Mention("other", "")
-    kept = [w for w in words if w.low not in _ARTICLES]
+    kept = [w for w in _core(words) if w.low not in _ARTICLES]
     if not kept or not is_noun(kept[-1]):
         return Mention("other", "")
     name = _stripped(words, text)

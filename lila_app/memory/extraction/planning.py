@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from lila_app.memory.extraction.lexicon import MEETINGS, ROLES, VAGUE
@@ -12,7 +13,7 @@ from lila_app.memory.extraction.words import Words, said
 _SCHEDULED = MEETINGS | frozenset(
     "report essay paper thesis work delivery project release launch bill rent invoice payment "
     "application renovation course semester term school holiday vacation visit dentist doctor "
-    "surgery move opening ceremony birthday-party election season show festival".split()
+    "anniversary surgery move opening ceremony birthday-party election season show festival".split()
 )
 # Who "plans" by saying "I'm ...ing" on a day to come: verbs of going, meeting, beginning.
 _PLANNED = frozenset(
@@ -36,24 +37,49 @@ _HAPPENED: Mapping[str, str] = {
 }
 
 
+_LEISURE = re.compile(r"\bin (?:my|our) (?:free|spare) time\b|\bfor fun\b", re.IGNORECASE)
+
+
 def planning(reading: Reading) -> list[Fact]:
-    """What a clause states of plans and of events with their days."""
-    facts: list[Fact] = []
+    """What a clause states of plans, of events with their days, and of one's leisure."""
+    facts: list[Fact] = _leisure(reading)
     for subject in reading.subjects:
         if subject.name and subject.sort not in ("other",):
-            facts += _due(reading, subject) or _plans(reading, subject) or _happened(reading, subject)
+            facts += (
+                _due(reading, subject) or _plans(reading, subject) or _happened(reading, subject)
+            )
     return facts
+
+
+def _leisure(reading: Reading) -> list[Fact]:
+    """In my free time I paint."""
+    clause = reading.clause
+    mine = [mention for mention in reading.subjects if mention.sort == "me"]
+    plain = clause.present and not clause.denied and len(clause.verbs) == 1
+    if not mine or not plain or not _LEISURE.search(reading.text) or clause.main == "like":
+        return []
+    what = _base(reading, clause.verbs)
+    return [Fact(mine[0].name, "hobby", _LEISURE.sub("", what).strip())]
 
 
 def _due(reading: Reading, subject: Mention) -> list[Fact]:
     """The report is due on Friday; the meeting moved to Wednesday. The day is filled in later."""
-    if subject.sort != "thing" or not reading.dated or reading.clause.denied or subject.noun not in _SCHEDULED:
+    if (
+        subject.sort != "thing"
+        or not reading.dated
+        or reading.clause.denied
+        or subject.noun not in _SCHEDULED
+    ):
         return []
     clause, words = reading.clause, reading.part("")
     low = [word.low for word in words]
     moved = clause.main in ("move", "postpone", "reschedule", "push", "shift")
     begins = clause.main in ("start", "begin") and clause.present
-    stands = clause.main == "be" and not clause.past and (not low or low[0] in ("due", "scheduled", "set", "planned"))
+    stands = (
+        clause.main == "be"
+        and not clause.past
+        and (not low or low[0] in ("due", "scheduled", "set", "planned"))
+    )
     if not (moved or begins or stands):
         return []
     cue = reading.cue or ("update" if moved or "now" in reading.adverbs else "")
@@ -72,7 +98,19 @@ def _plans(reading: Reading, subject: Mention) -> list[Fact]:
     if verbs[0] in ("plan", "intend", "hope") or "plan" in verbs[:2]:
         verbs = verbs[verbs.index("plan") + 1 :] if "plan" in verbs else verbs[1:]
         what = _base(reading, verbs) if verbs else ""
-        return [Fact(subject.name, "plans_to", what, when="span")] if what and "hope" not in clause.verbs else []
+        return (
+            [Fact(subject.name, "plans_to", what, when="span")]
+            if what and "hope" not in clause.verbs
+            else []
+        )
+    if (
+        verbs[0] in ("need", "have")
+        and len(verbs) == 2
+        and clause.tags[1] == "VB"
+        and reading.dated
+    ):
+        what = _base(reading, verbs[1:])
+        return [Fact(subject.name, "plans_to", what, when="span")] if what else []
     if not reading.dated or not _ahead(reading):
         return []
     what = _base(reading, _own(verbs))
@@ -109,7 +147,11 @@ def _base(reading: Reading, verbs: tuple[str, ...]) -> str:
         if preposition in ("at", "by", "until") and kept and kept[0].tag == "CD":
             continue
         if kept:
-            words += [preposition, said(kept, reading.text)] if preposition else [said(kept, reading.text)]
+            words += (
+                [preposition, said(kept, reading.text)]
+                if preposition
+                else [said(kept, reading.text)]
+            )
     vague = len(words) > 1 and words[-1].split()[-1].lower() in VAGUE
     return "" if vague or len(" ".join(words)) > 120 else " ".join(words)
 
@@ -120,14 +162,21 @@ def _undated(words: Words) -> Words:
 
 def _happened(reading: Reading, subject: Mention) -> list[Fact]:
     clause = reading.clause
-    if not clause.past or clause.denied or subject.sort in ("thing", "pet") or len(clause.verbs) > 2:
+    if (
+        not clause.past
+        or clause.denied
+        or subject.sort in ("thing", "pet")
+        or len(clause.verbs) > 2
+    ):
         return []
     if clause.main == "go":
         return _went(reading, subject)
     if clause.main == "sign" and reading.part("for"):
         return _events(reading, subject, "started", reading.objects(reading.part("for")))
     if clause.main == "join":
-        joined = [one for one in reading.objects() if one.split()[-1] in _JOINED or one[:1].isupper()]
+        joined = [
+            one for one in reading.objects() if one.split()[-1] in _JOINED or one[:1].isupper()
+        ]
         return [Fact(subject.name, "member_of", one, when="from") for one in joined]
     predicate = _HAPPENED.get(clause.main, "")
     if not predicate:
@@ -137,13 +186,17 @@ def _happened(reading: Reading, subject: Mention) -> list[Fact]:
         return _events(reading, subject, "met", names)
     if predicate in ("started", "finished") and (not reading.dated or not reading.part("")):
         return []
-    found = [_placed(reading)] if predicate == "visited" and reading.part("in") else reading.objects()
+    found = (
+        [_placed(reading)] if predicate == "visited" and reading.part("in") else reading.objects()
+    )
     if predicate in ("bought", "sold", "visited"):
         found = [one for one in found if one]
     return _events(reading, subject, predicate, found)
 
 
-_JOINED = frozenset("gym club choir band team group society orchestra union association program".split())
+_JOINED = frozenset(
+    "gym club choir band team group society orchestra union association program".split()
+)
 
 
 def _placed(reading: Reading) -> str:

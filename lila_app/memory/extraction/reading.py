@@ -84,14 +84,18 @@ _LATE = frozenset(
     "instead already here there actually originally basically these days mostly only lot together "
     "recently finally lately soon once either".split()
 )
-_CUT = frozenset("because although though when while which who that instead rather but so where".split())
+_CUT = frozenset(
+    "because although though when while which who that instead rather but so where".split()
+)
 
 
 def read(clause: Clause, text: str, speaking: Speaking) -> Reading:
     """A clause taken apart."""
     words, tail = _trimmed(clause.rest)
     subjects = mentions(clause.subject, text, speaking) if clause.subject else []
-    adverbs = clause.adverbs | frozenset(w.low for w in clause.rest if w.low in _LATE or w.low in ("more", "longer"))
+    adverbs = clause.adverbs | frozenset(
+        w.low for w in clause.rest if w.low in _LATE or w.low in ("more", "longer")
+    )
     del tail
     return Reading(clause, text, speaking, subjects, _parts(words), adverbs)
 
@@ -116,8 +120,12 @@ def _continues(words: Words, place: int) -> bool:
         return False
     word = words[place + 1]
     if word.tag == "CC":
-        return place + 2 < len(words) and (is_noun(words[place + 2]) or words[place + 2].tag in ("JJ", "VBG", "DT"))
-    return word.tag in ("NN", "NNS", "NNP", "NNPS", "CD") and word.low not in _LATE and not word.dated
+        return place + 2 < len(words) and (
+            is_noun(words[place + 2]) or words[place + 2].tag in ("JJ", "VBG", "DT")
+        )
+    return (
+        word.tag in ("NN", "NNS", "NNP", "NNPS", "CD") and word.low not in _LATE and not word.dated
+    )
 
 
 def _parts(words: Words) -> list[tuple[str, Words]]:
@@ -160,7 +168,11 @@ def value(words: Words, text: str) -> str:
     while start < len(words) and words[start].low in _ARTICLES:
         start += 1
     kept = words[start:]
-    if not kept or kept[0].tag in ("WRB", "WP", "WDT") or kept[0].low in ("that", "this", "these", "those", "your", "every", "each", "no"):
+    if (
+        not kept
+        or kept[0].tag in ("WRB", "WP", "WDT")
+        or kept[0].low in ("that", "this", "these", "those", "your", "every", "each", "no")
+    ):
         return ""
     if all(word.low in VAGUE or word.tag in ("PRP", "WP", "WDT") for word in kept):
         return ""
