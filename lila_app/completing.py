@@ -58,11 +58,6 @@ class ModelCompleter:
     def __init__(self, means: Means) -> None:
         self._means = means
 
-    @property
-    def name(self) -> str:
-        """The model a summary would be asked of first; "" where none may be."""
-        return self.of("summary")
-
     def of(self, job: Job) -> str:
         """The model that would be asked first for a job; "" where none may be."""
         chain = self._chain(job)

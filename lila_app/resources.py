@@ -334,7 +334,9 @@ class Resources:
             return
         if not _parses() and self._closing.wait(PAUSE_SECONDS):
             return
-        if self.learner.run(cancelled=self._hurried).facts:
+        learner = self.learner
+        found = learner.run(cancelled=self._hurried).facts
+        if found + learner.ask(cancelled=self._hurried):
             self.learn()  # what was promoted has no vector yet
 
     def _hurried(self) -> bool:

@@ -26,7 +26,7 @@ def settle(resources: Resources, session_id: str, row: UseCase, limit: int, at: 
     """Make the cut that is due after a reply, or have its summary prepared in the background."""
     if not row.layer("conversation").ratio:
         return
-    if not resources.completer.name:
+    if not resources.completer.of("summary"):
         cut_now(resources, session_id, row, limit, at)
         return
     if resources.conversation.due_cut(session_id, resources.policy, row, limit) is not None:
@@ -73,7 +73,7 @@ def _cutting(resources: Resources, cut: Cut, before: str, row: UseCase, limit: i
 
 def _known(resources: Resources) -> frozenset[str]:
     """Words of the names of entities, where they are needed."""
-    if not resources.completer.name:
+    if not resources.completer.of("summary"):
         return frozenset()
     names = resources.mirror.current().entities.values()
     # A word of four letters and more: "the" stands in many a name.

@@ -180,7 +180,8 @@ class Learner:
 
     def _read_turn(self, turn: TurnRow, known: Mapping[str, str]) -> _Read:
         means = self._means
-        items = episodes.shown(means.store, turn.id)
+        # A record holds the turn it answers too; what was just said is nothing recalled.
+        items = [id for id in episodes.shown(means.store, turn.id) if id != turn.id]
         shown = episodes.texts_of(means.store, items)
         utterance = Utterance(
             "" if turn.erased else turn.user,

@@ -57,6 +57,28 @@ def learned(connection: Connection, turn: str) -> bool:
     return done.rowcount > 0
 
 
+def ask_later(connection: Connection, turn: str) -> None:
+    """Note that a turn was looked through by rules, and waits for a model to be asked about it."""
+    connection.execute("update turns set learned = 2 where id = ?", (number(turn, "t"),))
+
+
+def to_ask(source: Source, limit: int) -> list[TurnRow]:
+    """Turns that wait for a model, by id. What was imported never does: it may be a million."""
+    with reading(source) as connection:
+        rows = connection.execute(
+            f"select {COLUMNS} from turns where learned = 2 order by id limit ?", (limit,)
+        )
+        return [as_turn(row) for row in rows]
+
+
+def asked(connection: Connection, turn: str) -> bool:
+    """Note that a model was asked about a turn, once; whether it had not been."""
+    done = connection.execute(
+        "update turns set learned = 1 where id = ? and learned = 2", (number(turn, "t"),)
+    )
+    return done.rowcount > 0
+
+
 def add(connection: Connection, episodes: Iterable[Episode]) -> None:
     """Keep what the times in a turn mean."""
     connection.executemany(

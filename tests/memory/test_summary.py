@@ -51,6 +51,9 @@ class FakeCompleter:
     name: str = "somebody/capable"
     shown: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
 
+    def of(self, job: Job) -> str:
+        return self.name if job == "summary" else ""
+
     def answer(self, job: Job, texts: Mapping[str, str]) -> Mapping[str, object] | None:
         assert job == "summary"
         self.shown.append(texts)
