@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lila_app.cli import memory_changes, memory_io, memory_why, options
+from lila_app.cli.coverage import say_missing
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
@@ -102,6 +103,7 @@ def search(
     """Search memories, best match first."""
     with opened() as lila:
         hits = lila.memory.search(" ".join(query), limit=limit, now=now, as_of=as_of)
+        say_missing(lila, "memories")
     if as_json:
         document(hits=hits)
     elif hits:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from lila_app.cli import options
+from lila_app.cli.coverage import say_missing
 from lila_app.cli.erasing import confirm, report_erased
 from lila_app.cli.groups import NounGroup
 from lila_app.cli.opening import opened, zone
@@ -123,6 +124,7 @@ def search(query: tuple[str, ...], as_json: bool) -> None:
     """Search what was said in all sessions, best match first."""
     with opened() as lila:
         hits = lila.sessions.search(" ".join(query))
+        say_missing(lila, "turns")
     if as_json:
         document(hits=hits)
         return

@@ -1,4 +1,4 @@
-"""An import in a process of its own, to be killed; says how many messages are in after each batch."""
+"""An import in a process of its own, to be killed; says after each batch how far it is."""
 
 from __future__ import annotations
 
