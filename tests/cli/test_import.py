@@ -1,0 +1,152 @@
+"""`lila import` and `lila db export`, through the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.lila import REPOSITORY, environment, here, lila
+
+AT = 1_700_000_000
+
+
+def talk(path: Path, count: int, *, bad: int = 0) -> Path:
+    records = [
+        {
+            "id": str(number),
+            "session": f"s{number // 10}",
+            "at": AT + number,
+            "role": "assistant" if number % 2 else "user",
+            "text": f"message {number} about larch trees",
+        }
+        for number in range(count)
+    ]
+    lines = [json.dumps(record) for record in records] + ['{"text": "x"}'] * bad
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_dry_run_makes_nothing_and_says_what_would_be(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = here(home, "import", str(talk(tmp_path / "t.jsonl", 6, bad=2)), "--dry-run")
+    assert done.code == 0
+    assert "6 messages would be imported, 0 were here, 2 left out" in done.out
+    assert "left out: t.jsonl: line 7: it has neither role nor speaker" in done.err
+    assert not home.exists()
+
+
+def test_what_was_left_out_is_printed_up_to_twenty_and_reported_whole(tmp_path: Path) -> None:
+    home, report = tmp_path / "home", tmp_path / "left.jsonl"
+    path = talk(tmp_path / "t.jsonl", 2, bad=30)
+    done = here(home, "import", str(path), "--report", str(report))
+    assert done.code == 0
+    assert done.err.count("left out: ") == 20
+    assert "30 × it has neither role nor speaker" in done.err
+    named = [json.loads(line) for line in report.read_text().splitlines()]
+    assert [one["where"] for one in named] == [f"t.jsonl: line {n}" for n in range(3, 33)]
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+
+
+def test_twice_and_then_its_status(tmp_path: Path) -> None:
+    home, path = tmp_path / "home", talk(tmp_path / "t.jsonl", 20)
+    assert here(home, "import", str(path), "--json").code == 0
+    again = here(home, "import", str(path), "--json", "--no-learn").json
+    assert again["imports"][0]["messages"] == 0
+    assert again["imports"][0]["known"] == 20
+    assert again["schema_version"] == 1
+    status = here(home, "import", "status", "--json").json
+    assert status["imports"][0]["messages"] == 20
+    assert status["imports"][0]["state"] == "done"
+    assert status["vectors"]["total"] == 10
+    shown = here(home, "import", "status").out
+    assert re.search(r"vectors: \d+ of 10 turns", shown)
+    assert here(home, "db", "check").code == 0
+
+
+def test_what_cannot_be_imported_is_a_sentence_and_a_hint(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (tmp_path / "x.json").write_text('[{"a": 1}]')
+    for arguments, code in (
+        (("import", str(tmp_path / "gone")), 9),
+        (("import", str(tmp_path / "x.json")), 9),
+        (("import", str(tmp_path / "x.json"), "--format", "odd"), 2),
+        (("import", str(tmp_path / "x.json"), "--zone", "Mars/Base"), 2),
+        (("import", "files"), 2),
+    ):
+        done = here(home, *arguments)
+        assert done.code == code, arguments
+        assert done.err.startswith("error: ")
+        assert "Traceback" not in done.err
+
+
+def test_a_search_says_how_far_vectors_are(tmp_path: Path) -> None:
+    from lila_app.importing.running import Choice, Watch, run
+    from lila_app.paths import Home
+    from lila_app.settings import load
+    from lila_app.storage.connection import Store
+
+    home = tmp_path / "home"
+    assert here(home, "sessions", "list").code == 0
+    place = Home.at(home)
+    watch = Watch(lambda *_: None, lambda _: None, lambda: False, lambda: "2026-01-01T00:00:00Z")
+    with Store.open(place.profile_db("default")) as store:
+        run(store, talk(tmp_path / "t.jsonl", 2), Choice(load(place).zone), watch)
+    found = here(home, "sessions", "search", "larch", "--json")
+    assert "vectors: 0 of 1;" in found.err
+    assert len(found.json["hits"]) == 1
+    assert here(home, "import", "vectors").out == "1 vectors\n"
+    assert "vectors:" not in here(home, "sessions", "search", "larch").err
+
+
+def test_an_export_and_back_through_the_command_line(tmp_path: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "out"
+    here(home, "import", str(talk(tmp_path / "t.jsonl", 10)))
+    here(home, "memory", "add", "I", "keep", "bees")
+    made = here(home, "db", "export", str(out), "--json").json
+    assert made["rows"]["messages.jsonl"] == 10
+    assert made["rows"]["memories.jsonl"] == 1
+    refused = here(home, "import", str(out))
+    assert refused.code == 2
+    assert "holds something already" in refused.err
+    back = here(home, "--profile", "twin", "import", str(out))
+    assert back.code == 0, back.err
+    shown = here(home, "--profile", "twin", "memory", "list", "--json").json
+    assert [one["text"] for one in shown["memories"]] == ["I keep bees"]
+    assert here(home, "--profile", "twin", "db", "check").code == 0
+    assert here(home, "db", "export", str(out)).code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path) -> None:
+    home, path = tmp_path / "home", talk(tmp_path / "t.jsonl", 60_000)
+    command = [sys.executable, "-m", "lila_app", "import", str(path), "--no-learn"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=environment(home), stderr=subprocess.PIPE, text=True
+    ) as process:
+        database = home / "data"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and _bytes(database) < 3_000_000:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        err = process.stderr.read()
+    assert process.returncode == 130
+    assert "run it again to go on from there" in err
+    assert "Traceback" not in err
+    done = lila(home, "import", str(path), "--no-learn", "--json").json["imports"][0]
+    assert 0 < done["resumed_at"] < 60_000
+    assert done["messages"] + done["known"] == 60_000 - done["resumed_at"]
+    assert lila(home, "import", str(path), "--json").json["imports"][0]["known"] == 60_000
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*.db*") if path.is_file())
