@@ -26,6 +26,7 @@ ENTRIES = {
     "cache": Entry("cache", "Show how well the caches of model providers are used."),
     "privacy": Entry("privacy", "See what is found in a text, who is told what, what is held."),
     "db": Entry("db", "Check, back up, export and restore the store."),
+    "eval": Entry("eval", "Measure LILA on labelled data you name."),
     "doctor": Entry("doctor", "Check this machine and say what to do about what is missing."),
     "paths": Entry("paths", "Show where everything lives."),
 }
