@@ -55,6 +55,8 @@ alter table turns add column learned integer not null default 0;
 
 create index turns_to_learn on turns (id) where learned = 0;
 
+create index turns_to_learn_first on turns (id) where learned = 0 and source = '';
+
 create index turns_to_ask on turns (id) where learned = 2;
 
 alter table cuts add column made_by text not null default 'extractive';
