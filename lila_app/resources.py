@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from lila_app.embedding.port import Embedder
     from lila_app.gateway.port import Provider
     from lila_app.graph.mirror import Mirror
-    from lila_app.graph.rules import Rules as GraphRules
     from lila_app.layers.conversation import ConversationLayer
+    from lila_app.layers.graph import Declared as GraphTables
     from lila_app.layers.passages import Scoring
     from lila_app.layers.port import Layer
     from lila_app.layers.score import Scales
@@ -60,6 +60,9 @@ WORKERS = 6
 _LARGEST: tuple[vectors.Table, ...] = ("chunks", "turns", "memories")
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
+SLICE_SECONDS = 20.0
+"""How long the background computes vectors, or looks through turns, before it does the other: after
+an import of a million messages either takes hours, and what was just said must wait for neither."""
 GRACE_SECONDS = 1.5
 """How long closing waits for vectors of what was just said, and for facts in it."""
 PAUSE_SECONDS = 2.0
@@ -199,7 +202,7 @@ class Resources:
             SessionLayer(self.store, self.count),
             self.conversation,
             MemoryLayer(self.store, finder, self.count, self.scales, lambda: self.promotion),
-            GraphLayer(self.mirror, self.count, self._graph_rules),
+            GraphLayer(self.mirror, self.count, self._graph_tables),
             RagLayer(self.store, finder, self.count, self.passage_scoring),
         )
 
@@ -219,11 +222,11 @@ class Resources:
             )
         )
 
-    def _graph_rules(self) -> GraphRules:
-        from lila_app.layers.graph import rules
+    def _graph_tables(self) -> GraphTables:
+        from lila_app.layers.graph import declare
 
-        found = (policies.sources(self.home, name) for name in ("graph", "predicates"))
-        return rules(*map(tuple, found))
+        graph, vocabulary = (policies.sources(self.home, name) for name in ("graph", "predicates"))
+        return declare(tuple(graph), tuple(vocabulary))
 
     def _predicates(self) -> tuple[str, ...]:
         from lila_app.memory import predicates
@@ -320,7 +323,10 @@ class Resources:
 
         with self._lock:
             self._learning = False
-        embed_pending(self.store, self.embedder, cancelled=self._hurried)
+        over = self._for_a_while()
+        embed_pending(self.store, self.embedder, cancelled=over)
+        if over():
+            self.learn()  # behind whatever waits: after a large import, it may take hours
 
     def _look_through(self) -> None:
         """Look for facts in what was said and not looked through yet.
@@ -335,12 +341,18 @@ class Resources:
         if not _parses() and self._closing.wait(PAUSE_SECONDS):
             return
         learner = self.learner
-        found = learner.run(cancelled=self._hurried).facts
-        if found + learner.ask(cancelled=self._hurried):
-            self.learn()  # what was promoted has no vector yet
+        over = self._for_a_while()
+        found = learner.run(cancelled=over).facts
+        if found + learner.ask(cancelled=self._hurried) or over():
+            self.learn()  # what was promoted has no vector yet, or some turns still wait
 
     def _hurried(self) -> bool:
         return time.monotonic() > self._patience
+
+    def _for_a_while(self) -> Callable[[], bool]:
+        """Whether work that may be endless should let others in the queue have their turn."""
+        until = time.monotonic() + SLICE_SECONDS
+        return lambda: time.monotonic() > min(until, self._patience)
 
     def later(self, work: Callable[[], object]) -> None:
         """Do something in the background; what goes wrong is logged by its kind alone.

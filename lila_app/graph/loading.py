@@ -124,9 +124,10 @@ def _read(connection: Connection, ids: Iterable[int], kept: Mapping[int, int]) -
 
 
 def _resolved(row: Row, kept: Mapping[int, int]) -> Row:
-    id, subject, predicate, object, *rest = row
+    subject, object = row[1], row[3]
     if subject in kept or object in kept:
-        return (id, kept.get(subject, subject), predicate, kept.get(object, object), *rest)
+        ends = kept.get(subject, subject), kept.get(object, object)
+        return (row[0], ends[0], row[2], ends[1], row[4], row[5], row[6])
     return row
 
 

@@ -109,7 +109,9 @@ class Snapshot:
     names: Names
     entities: Mapping[int, str]
     roots: Mapping[int, int]
-    looked_at: dict[int, tuple[Edge, ...]] = field(default_factory=dict, compare=False)
+    looked_at: dict[int, tuple[Edge, ...]] = field(
+        default_factory=dict[int, tuple[Edge, ...]], compare=False
+    )
 
     def root(self, entity: int) -> int:
         """The entity that stands for this one: itself, unless it was merged."""

@@ -10,32 +10,40 @@ from itertools import combinations
 
 from lila_app.context import Source
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
-from lila_app.graph import rules as declared
-from lila_app.graph import walk
-from lila_app.graph.asking import Asked, read
+from lila_app.graph import rules, walk
+from lila_app.graph.asking import Asked, predicate_key, read
 from lila_app.graph.mirror import Mirror
 from lila_app.graph.rules import Rules
 from lila_app.graph.snapshot import Edge, Snapshot
 from lila_app.layers.port import Question
 from lila_app.memory import predicates
+from lila_app.memory.predicates import Predicates
 from lila_app.paths import read_text, shipped
 from lila_app.storage.relations import RelationRow
 from lila_app.storage.values import instant
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The tables of the layer: how the graph answers, and how its predicates are said."""
+
+    rules: Rules
+    vocabulary: Predicates
+
+
 @lru_cache(maxsize=4)
-def rules(graph: tuple[Source, ...], vocabulary: tuple[Source, ...]) -> Rules:
-    """The rules that graph.toml and predicates.toml declare; the same texts are parsed once."""
-    named = predicates.load(vocabulary).named
-    inverses = {one.name: one.inverse for one in named.values() if one.inverse}
-    return declared.load(graph, inverses)
+def declare(graph: tuple[Source, ...], vocabulary: tuple[Source, ...]) -> Declared:
+    """What graph.toml and predicates.toml declare; the same texts are parsed once (8 ms)."""
+    named = predicates.load(vocabulary)
+    inverses = {one.name: one.inverse for one in named.named.values() if one.inverse}
+    return Declared(rules.load(graph, inverses), named)
 
 
-def shipped_rules() -> Rules:
-    """The rules as they are shipped."""
+def shipped_tables() -> Declared:
+    """The tables as they are shipped."""
     paths = [shipped("policies") / f"{name}.toml" for name in ("graph", "predicates")]
     graph, vocabulary = (Source(str(path), read_text(path)) for path in paths)
-    return rules((graph,), (vocabulary,))
+    return declare((graph,), (vocabulary,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +52,39 @@ class GraphLayer:
 
     mirror: Mirror
     count: Counter
-    rules: Callable[[], Rules] = field(default=shipped_rules)
+    declared: Callable[[], Declared] = field(default=shipped_tables)
     name: str = "graph"
     source: str = "relations, by roles, paths and personalised PageRank"
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """Relations around the entities the turn names; what it asks for comes first."""
-        graph, rules = self.mirror.current(), self.rules()
-        asked = read(question.text, instant(question.now), graph, rules)
+        graph, declared = self.mirror.current(), self.declared()
+        asked = read(question.text, instant(question.now), graph, declared.rules)
         if not asked.named:
             return ()
-        scores = scored(graph, asked, rules)
-        best = _best(graph, scores, rules.limits.relations)
+        scores = scored(graph, asked, declared.rules)
+        best = _best(graph, scores, declared.rules.limits.relations)
         rows = self.mirror.rows([edge.id for edge in best])
         return tuple(
-            self._item(graph, rows[edge.id], scores[edge], edge) for edge in best if edge.id in rows
+            self._item(
+                rows[edge.id],
+                scores[edge],
+                sentence(rows[edge.id], declared.vocabulary) + _doubts(graph, edge),
+            )
+            for edge in best
+            if edge.id in rows
         )
 
-    def _item(self, graph: Snapshot, row: RelationRow, score: int, edge: Edge) -> Item:
-        said = f", {row.source}" if row.source else ""
-        text = f"[{row.id}, {row.at[:10]}{said}] {sentence(row)}{_doubts(graph, edge)}"
+    def _item(self, row: RelationRow, score: int, fact: str) -> Item:
+        said = f", from {row.origin}" if row.origin else ""
+        text = f"[{row.id}, {row.at[:10]}{said}] {fact}"
         return Item(
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
             variants=(recalled("full", text, self.count),),
             score=score,
-            source=f"relation of {row.subject}{f', from {row.source}' if row.source else ''}",
+            source=f"relation of {row.subject}{said}",
             digest=row.digest,
             at=row.at,
         )
@@ -105,9 +119,13 @@ def _best(graph: Snapshot, scores: Mapping[Edge, int], most: int) -> list[Edge]:
     return sorted(found, key=lambda edge: (-scores[edge], graph.edge_order(edge)))[:most]
 
 
-def sentence(row: RelationRow) -> str:
+def sentence(row: RelationRow, vocabulary: Predicates) -> str:
     """A relation in words: "Alex reports to Sarah (since 2024-03-01)"."""
-    fact = f"{row.subject} {row.predicate.replace('_', ' ')} {row.object}"
+    known = vocabulary.get(predicate_key(row.predicate))
+    if known is None:
+        fact = f"{row.subject} {row.predicate.replace('_', ' ')} {row.object}"
+    else:
+        fact = known.said(row.subject, row.object)
     begin = row.valid_from[:10] if row.valid_from else ""
     end = row.valid_to[:10] if row.valid_to else ""
     match begin, end:

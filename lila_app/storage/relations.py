@@ -26,8 +26,9 @@ from lila_app.storage.values import instant, number, optional_id, optional_numbe
 
 _SELECT = (
     "select r.id, s.id, s.name, r.predicate, o.id, o.name, r.valid_from, r.valid_to, r.source, "
-    "r.at, r.digest, r.status, r.fact_id, r.closed_at from relations r "
+    "r.at, r.digest, r.status, r.fact_id, r.closed_at, f.source_turn from relations r "
     "join entities s on s.id = r.subject_id join entities o on o.id = r.object_id "
+    "left join facts f on f.id = r.fact_id "
 )
 
 Status = Literal["current", "conflict", "closed"]
@@ -44,7 +45,8 @@ class RelationRow:
     """`subject predicate object` from `valid_from` to `valid_to` (None: open at that end).
 
     `source` says where it comes from: a fact, memory or turn id, or "" when added by hand;
-    `fact_id` ("f12") is the fact it restates. `closed_at` is when LILA learnt that it is over.
+    `fact_id` ("f12") is the fact it restates, `turn_id` where that was said. `closed_at` is when
+    LILA learnt that it is over.
     """
 
     id: str
@@ -61,6 +63,12 @@ class RelationRow:
     status: Status = "current"
     fact_id: str | None = None
     closed_at: str | None = None
+    turn_id: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The turn it was said in, else its source; "" when added by hand."""
+        return self.turn_id or self.source
 
 
 def add(
@@ -328,4 +336,5 @@ def _relation(row: tuple[Any, ...]) -> RelationRow:
         status=row[11],
         fact_id=optional_id("f", row[12]),
         closed_at=row[13],
+        turn_id=optional_id("t", row[14]),
     )
