@@ -23,6 +23,7 @@ from lila_app.context.items import ModelLimits
 from lila_app.errors import LilaError
 from lila_app.gateway.port import (
     Call,
+    Finished,
     Message,
     Provider,
     ProviderEvent,
@@ -171,8 +172,10 @@ class _Said:
                 restored = placeholders.restored(event.arguments, self._escaped.get)
                 remember(event, restored)
                 return [*self.end(), replace(event, arguments=restored)]
-            case _:
+            case Finished():
                 return [*self.end(), event]
+            case _:  # counts may come between two pieces of a placeholder
+                return [event]
 
     def end(self) -> list[ProviderEvent]:
         return [*_thought(self._thinking.end()), *_told(self._text.end())]
