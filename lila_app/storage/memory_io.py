@@ -105,14 +105,16 @@ def _calls(connection: Connection, turn: str | None) -> list[_Call]:
     )
     began: dict[str, int] = {}
     found: list[_Call] = []
-    for sequence, kind, subject, at, raw in rows:
+    row: tuple[int, str, str, str, str | None]
+    for row in rows:
+        sequence, kind, subject, at, raw = row
         body: dict[str, Any] = json.loads(raw) if raw is not None else {}
         if kind == "tool_called":
             began[subject] = sequence
             continue
         items: Sequence[str] = body.get("items", ())
         ids = tuple(id for id in items if id[:1] in _LETTERS)
-        start = began.get(subject, sequence)
+        start: int = began.get(subject, sequence)
         found.append(_Call(start, sequence, body.get("name", ""), subject, ids, at))
     return found
 

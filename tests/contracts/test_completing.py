@@ -110,7 +110,11 @@ def test_closing_does_not_wait_for_a_model_that_says_nothing(
     home: Path, embedder: Embedder
 ) -> None:
     released = threading.Event()
-    with serving(lambda exchange: released.wait(30)) as server:
+
+    def silent(exchange: Exchange) -> None:
+        released.wait(30)
+
+    with serving(silent) as server:
         settle(home, f'[providers.local]\nbase_url = "{server.base_url}"\n', LOCAL + ABLE)
         found: list[object] = []
         lila = open_lila(home, embedder=embedder)
