@@ -74,9 +74,19 @@ def list_sessions(source: Source, limit: int = 50) -> list[SessionRow]:
 
 
 def latest(source: Source) -> SessionRow | None:
-    """The session used last."""
-    found = list_sessions(source, 1)
-    return found[0] if found else None
+    """The session used last, by the person with LILA.
+
+    What was imported is not gone on with unasked, however new it is; once the person said
+    something in such a session, it is theirs.
+    """
+    with reading(source) as connection:
+        row = connection.execute(
+            "select id from sessions s where deleted = 0 and (not exists "
+            "(select 1 from imported_sessions i where i.session_id = s.id) or exists "
+            "(select 1 from turns t where t.session_id = s.id and t.source = '')) "
+            "order by last_at desc, id desc limit 1"
+        ).fetchone()
+        return None if row is None else _get(connection, row[0])
 
 
 def rename(source: Source, id: str, title: str, *, at: str) -> SessionRow:

@@ -195,3 +195,18 @@ def test_imported_sessions_stay_out_of_each_others_window(store: Store, tmp_path
     assert len(turns.window(store, "s1")) == 4
     fresh = sessions.create(store, at=NOW, use_case="chat")
     assert turns.window(store, fresh.id) == []
+
+
+def test_an_imported_session_is_not_gone_on_with_until_the_person_does(
+    store: Store, tmp_path: Path
+) -> None:
+    bring(store, lines(tmp_path / "t.jsonl", *talk(7)))
+    assert sessions.latest(store) is None
+    own = sessions.create(store, at="2001-01-01T00:00:00+00:00", use_case="chat")
+    latest = sessions.latest(store)
+    assert latest is not None
+    assert latest.id == own.id
+    turns.append_message(store, "s1", "user", "mine", at=NOW)
+    latest = sessions.latest(store)
+    assert latest is not None
+    assert latest.id == "s1"
