@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import cast
 
 from lila_app.memory.model import ResolvedDate
 
@@ -88,6 +87,4 @@ def _search(text: str, language: str, day: date) -> list[tuple[str, date]]:
         except (ValueError, OverflowError, TypeError, IndexError, AttributeError):
             # Errors it has raised on odd input (scrapinghub/dateparser issues); no date then.
             return []
-    return [
-        (words, moment.date()) for words, moment in cast(list[tuple[str, datetime]], found or [])
-    ]
+    return [(words, moment.date()) for words, moment in found or []]

@@ -9,14 +9,17 @@ from lila_app.memory.dates.days import Side
 MONTHS = {
     name: number
     for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+        start=1,
     )
 }
 MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-WEEKDAYS = {name: number for number, name in enumerate("mon tue wed thu fri sat sun".split())}
+WEEKDAYS = {
+    name: number for number, name in enumerate(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
+}
 WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 WEEKDAY_SHORT = r"(?:mon|tues?|wed|thurs?|thu|fri|sat|(?-i:Sun))\b\.?"
 DAY_NUMBER = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
@@ -25,25 +28,47 @@ YEAR = r"(?P<year>(?:19|20|21)\d\d)\b"
 _NUMBERS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
     )
 }
-_LOOSE = {"a few": (2, 5), "few": (2, 5), "several": (3, 7), "a couple of": (2, 3)}
-_LOOSE |= {"a couple": (2, 3), "couple of": (2, 3), "some": (2, 6)}
+_LOOSE = {
+    "a few": (2, 5),
+    "few": (2, 5),
+    "several": (3, 7),
+    "a couple of": (2, 3),
+    "a couple": (2, 3),
+}
 AMOUNT = (
     r"(?:about |around |almost |nearly |over |exactly |just )?"
     rf"(?P<amount>\d{{1,3}}|{'|'.join(_NUMBERS)}|twenty|an?|a few|few|several|a couple of|a couple)"
 )
 FEAST = (
-    r"(?P<feast>christmas eve|christmas(?: day)?|boxing day|new year's eve|new year's day|new years?|"
+    r"(?P<feast>christmas eve|christmas(?: day)?|boxing day|new year's eve|new year's day|"
+    r"new years?|"
     r"new year's|valentine's(?: day)?|halloween|easter(?: sunday)?|thanksgiving)\b"
 )
 
 _HINT = re.compile(
-    r"\d|day|tomorrow|night|week|month|year|ago|tmrw|morning|afternoon|evening|spring|summer|autumn|fall|"
+    r"\d|day|tomorrow|night|week|month|year|ago|tmrw|morning|afternoon|evening|spring|summer|"
+    r"autumn|fall|"
     r"winter|christmas|easter|halloween|thanksgiving|valentine|"
     r"\b(?:last|past|this|next|coming|in|since|until|till|by)\s+"
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|early|late|mid)|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|early|late|"
+    r"mid)|"
     r"\b(?:january|february|march|april|june|july|august|september|october|november|december)",
     re.IGNORECASE,
 )
@@ -52,7 +77,8 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|want to|need to|have to|"
     r"got to|must|should|upcoming|due|starts?|begins?|arrives?|leaves?|deadline|appointment|"
     r"(?:am|is|are) (?!was)\w+ing|is|are|let's|until|by then)\b|'ll\b|'(?:m|re|s) \w+ing\b|"
-    r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|until)\s*$|"
+    r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|"
+    r"until)\s*$|"
     r"\b(?:i've|i have|we have|we've|has) (?:got )?(?:a|an|my|our|another)\b",
     re.IGNORECASE,
 )

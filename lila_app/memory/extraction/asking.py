@@ -17,7 +17,8 @@ _EXPLICIT = re.compile(
     r"^(?:please[ ,]+|can you |could you |will you )?(?:remember(?: (?:that|this|for me))*|"
     r"don'?t forget(?: (?:that|this))*(?! to\b)|never forget that|keep in mind(?: that)?|"
     r"bear in mind(?: that)?|(?:make a )?note(?: that|:| to self:)|note down(?: that)?|"
-    r"for the record|save this|memori[sz]e(?: that| this)?)[\s,:–—-]*(?!to\b|when\b|how\b|me\b|the time\b)",
+    r"for the record|save this|memori[sz]e(?: that| this)?)[\s,:–—-]*(?!to\b|when\b|how\b|me\b|"
+    r"the time\b)",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
@@ -27,16 +28,20 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _WISH = re.compile(
-    r"^(?:please[ ,]+)?(?:(?:from now on|in (?:the )?future|going forward)[ ,]+(?:please[ ,]+)?(?P<later>.+)|"
-    r"(?P<always>(?:always|never|don't ever) (?:answer|use|reply|write|keep|call|give|tell|ask|show|speak|format|"
+    r"^(?:please[ ,]+)?(?:(?:from now on|in (?:the )?future|"
+    r"going forward)[ ,]+(?:please[ ,]+)?(?P<later>.+)|"
+    r"(?P<always>(?:always|never|don't ever) (?:answer|use|reply|write|keep|call|give|tell|ask|"
+    r"show|speak|format|"
     r"respond|include|start|end|put|say|assume|mention|translate|remind|explain|send|be|make|quote|"
-    r"address|begin|add|apologi[sz]e|suggest|talk|check|cite|spell|round|sign|skip|lie|guess) .+))$",
+    r"address|begin|add|apologi[sz]e|suggest|talk|check|cite|spell|round|sign|skip|lie|"
+    r"guess) .+))$",
     re.IGNORECASE,
 )
 _LATER = re.compile(r"[ ,]+(?:from now on|in (?:the )?future|going forward)$", re.IGNORECASE)
 _CALL = re.compile(
     r"^(?:please |just |you can |you may |people |everyone |my friends |everybody )*"
-    r"(?:call|calls)(?:s)? me (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)\b(?! (?:later|back|when|if|at))",
+    r"(?:call|calls)(?:s)? me (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)\b(?! (?:later|back|when|"
+    r"if|at))",
 )
 _CALLED = re.compile(r"\b(?:people|everyone|friends|everybody) calls? me (?P<name>[A-Z][\w'’-]+)")
 _COMMAND = re.compile(

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-import re
-
 from lila_app.memory.extraction.lexicon import (
-    ATTRIBUTES,
     DIETS,
-    ILLNESSES,
     JOBS,
-    MEETINGS,
-    PETS,
     ROLES,
     VALUES,
     is_medicine,
 )
 from lila_app.memory.extraction.nouns import Mention, related
+from lila_app.memory.extraction.properties import cue_of, own_property, triples_of
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, is_name, is_noun, said
+from lila_app.memory.extraction.words import Words, is_name, is_noun, listed, said
 from lila_app.memory.model import Cue
 
 _NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
     )
 }
 _PEOPLE = ("me", "name", "role", "pet", "pronoun")
@@ -33,20 +49,12 @@ _PEOPLE = ("me", "name", "role", "pet", "pronoun")
 def being(reading: Reading) -> list[Fact]:
     """What a clause with "is", "is called" or "was born" states."""
     facts: list[Fact] = []
-    own = _property(reading)
+    own = own_property(reading)
     if own is not None:
         return own
     for subject in reading.subjects:
         facts += _of(reading, subject)
     return facts + _together(reading)
-
-
-def _cue(reading: Reading) -> Cue:
-    if reading.ended:
-        return "ended"
-    changed = bool(reading.adverbs & {"now", "instead"})
-    new = any(word.low == "new" for word in reading.clause.subject)
-    return reading.cue or ("update" if changed or new else "")
 
 
 def _born(reading: Reading, subject: Mention) -> list[Fact]:
@@ -66,147 +74,6 @@ def _of(reading: Reading, subject: Mention) -> list[Fact]:
     return []
 
 
-def _property(reading: Reading) -> list[Fact] | None:
-    """My name is, my favourite colour is, my shoe size is; None for another kind of subject."""
-    words = [word for word in reading.clause.subject if word.tag != "RB"]
-    owned = [i for i, w in enumerate(words) if w.low in _OWNING or w.tag == "POS"]
-    if reading.clause.main != "be" or not words or reading.clause.past:
-        return None
-    start = owned[-1] + 1 if owned else 0
-    kept = words[start:]
-    if not kept or (not owned and words[0].low != "the"):
-        return None
-    owner = _owner(reading, words[:start]) if owned else ""
-    low = [word.low for word in kept if word.low not in ("the", "new", "full", "first", "real")]
-    if low and low[0] in ("favourite", "favorite", "favourites", "fave"):
-        return _favourite(reading, owner, low[1:])
-    return _attribute(reading, owner, kept, low)
-
-
-_OWNING = ("my", "our", "her", "his", "its")
-
-
-def _owner(reading: Reading, words: Words) -> str:
-    """Whose property it is: the speaker's, a name's, or that of somebody's sister."""
-    if len(words) == 1:
-        mine = words[0].low in ("my", "our")
-        return reading.speaking.speaker if mine else reading.speaking.meant()
-    found = reading.names(words[:-1]) if words[-1].tag == "POS" else []
-    return found[0].name if len(found) == 1 else ""
-
-
-def _favourite(reading: Reading, owner: str, what: list[str]) -> list[Fact]:
-    chosen = _complement(reading)
-    nouns = [word for word in reading.clause.subject if is_noun(word) or word.low in what[-1:]]
-    name = "_".join([*what[:-1], nouns[-1].lemma if nouns and what else ""])
-    if not what or not owner or not name or not chosen or len(what) > 3 or not name.isascii():
-        return []
-    name = name.replace("color", "colour").replace("'", "")
-    fact = Fact(owner, f"favourite_{name}", chosen, reading.clause.denied, _cue(reading))
-    return [fact]
-
-
-def _complement(reading: Reading) -> str:
-    """What it is, as one value, with what hangs on it by a preposition."""
-    words = [word for _, part in reading.parts[:1] for word in part]
-    return reading.whole(words)
-
-
-_NAMED = {
-    "birthday": "birthday",
-    "address": "address",
-    "pronouns": "pronouns",
-    "timezone": "timezone",
-    "time zone": "timezone",
-    "blood type": "blood_type",
-    "blood group": "blood_type",
-    "hobby": "hobby",
-    "native language": "speaks",
-    "first language": "speaks",
-    "mother tongue": "speaks",
-    "phone number": "phone",
-    "number": "phone",
-    "mobile number": "phone",
-    "phone": "phone",
-    "email": "email",
-    "email address": "email",
-    "mail address": "email",
-}
-
-
-def _attribute(reading: Reading, owner: str, kept: Words, low: list[str]) -> list[Fact] | None:
-    what = " ".join(low)
-    rest = reading.clause.rest
-    stated = said(
-        [w for w in rest if w.tag not in (".",) and w.low not in ("now", "on")], reading.text
-    )
-    stated = stated.strip(" '\"“”.")
-    if what == "name":
-        return _own_name(reading, owner, stated)
-    digits = sum(one.isdigit() for one in stated)
-    if what in _NAMED and owner and (_NAMED[what] != "phone" or digits > 4):
-        return (
-            [Fact(owner, _NAMED[what], stated, reading.clause.denied, _cue(reading))]
-            if stated
-            else []
-        )
-    head = kept[-1]
-    plain = all(
-        w.tag in ("NN", "NNS", "JJ", "NNP", "CC", "IN", "DT") or w.low == "wi-fi" for w in kept
-    )
-    if head.lemma not in ATTRIBUTES or not plain or not stated:
-        return [] if low and head.lemma in ATTRIBUTES else _place_of(kept, reading, stated)
-    return _measured(reading, owner, low, stated)
-
-
-def _place_of(kept: Words, reading: Reading, stated: str) -> list[Fact] | None:
-    """The wifi password at the cabin: what it is of may stand behind it."""
-    mark = next((i for i, word in enumerate(kept) if word.tag == "IN"), None)
-    if mark is None or kept[mark - 1].lemma not in ATTRIBUTES:
-        return None
-    return _measured(reading, "", [w.low for w in kept[:mark] if w.low != "the"], stated)
-
-
-def _measured(reading: Reading, owner: str, low: list[str], stated: str) -> list[Fact]:
-    """A code, a size, a plate: only where the value looks like one."""
-    telling = any(one.isdigit() for one in stated) or any(is_name(w) for w in reading.clause.rest)
-    quoted = any(mark in said(reading.clause.rest, reading.text) for mark in '"“')
-    if not (telling or quoted) or len(stated) > 60:
-        return []
-    stated = re.sub(r"^(?:a|an|the) ", "", stated)
-    if not owner:
-        if len(low) < 2:
-            return []
-        owner, low = " ".join(low[:-1]), low[-1:]
-    fact = Fact(owner, f"attribute_{'_'.join(low)}", stated, reading.clause.denied, _cue(reading))
-    return [fact]
-
-
-def _own_name(reading: Reading, owner: str, stated: str) -> list[Fact]:
-    """My name is Nina, my sister's name is Rita, my dog's name is Rex."""
-    names = [word for word in reading.part("") if is_name(word)]
-    name = said(names, reading.text) if names else ""
-    if not name or not stated.startswith(name):
-        return []
-    words = reading.clause.subject
-    held = reading.names(words[:-2]) if len(words) > 2 and words[-2].tag == "POS" else []
-    if held and held[0].noun and not held[0].implied:
-        reading.speaking.rename(held[0].described, name)
-        return _triples(related(held[0].noun, name, held[0].owner), _cue(reading))
-    if words[0].low in ("her", "his", "its") and len(words) == 2:
-        nameless, reading.speaking.nameless = reading.speaking.nameless, None
-        if nameless is None or reading.speaking.named:
-            return []
-        return _triples(related(nameless[0], name, nameless[1]))
-    if not owner or owner != reading.speaking.speaker:
-        return []
-    return [Fact(owner, "name", name, reading.clause.denied, _cue(reading), confidence=9_000)]
-
-
-def _triples(triples: tuple[tuple[str, str, str], ...], cue: Cue = "") -> list[Fact]:
-    return [Fact(s, p, v, cue=cue, confidence=8_500) for s, p, v in triples]
-
-
 def _named(reading: Reading, subject: Mention) -> list[Fact]:
     """My sister is (called) Joana; my boat is called Cotovia; I'm Tomás."""
     words = reading.part("")
@@ -221,7 +88,7 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
         for name in names:
             reading.speaking.rename(subject.described, name)
         triples = (related(subject.noun, name, subject.owner) for name in names)
-        return _triples(tuple(one for group in triples for one in group), _cue(reading))
+        return triples_of(tuple(one for group in triples for one in group), cue_of(reading))
     if len(names) != 1:
         return []
     name = names[0]
@@ -268,7 +135,7 @@ def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
     """Allergic to, married to, vegetarian, from, a fan of, diagnosed with, born on."""
     words = reading.part("")
     low = [word.low for word in words]
-    denied, cue = reading.clause.denied and not reading.ended, _cue(reading)
+    denied, cue = reading.clause.denied and not reading.ended, cue_of(reading)
     if subject.sort not in _PEOPLE:
         return []
     if low[-1:] == ["intolerant"] and len(low) == 2:
@@ -281,10 +148,8 @@ def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
         if low[-1:] == [adjective] and reading.part("to"):
             names = [m.name for m in reading.names(reading.part("to")) if m.sort in ("name", "me")]
             return _each(subject, predicate, names, denied, cue, "from")
-    if (
-        len(low) == 1
-        and low[0] in DIETS
-        or (len(low) == 2 and low[0] in ("a", "an") and low[1] in DIETS)
+    if (len(low) == 1 and low[0] in DIETS) or (
+        len(low) == 2 and low[0] in ("a", "an") and low[1] in DIETS
     ):
         return [Fact(subject.name, "diet", low[-1], denied, cue, "from")]
     if low[-1:] == ["fan"] or low[-3:-1] == ["fan", "of"] or "fan" in low:
@@ -353,7 +218,7 @@ def _role_of(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if reading.clause.denied and not reading.ended:
         return []
-    cue = _cue(reading)
+    cue = cue_of(reading)
     return [
         Fact(s, p, v, cue=cue) for s, p, v in related(found[0].noun, subject.name, found[0].owner)
     ]
@@ -376,7 +241,7 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "HYPH") or w.low == "-" for w in words):
         return []
-    cue = _cue(reading)
+    cue = cue_of(reading)
     if reading.clause.past and reading.clause.main == "be":
         return []
     denied = reading.clause.denied and cue != "ended"
@@ -392,7 +257,7 @@ def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
     words = [word for word in reading.part("on") if is_medicine(word.low)]
     if subject.sort not in _PEOPLE or not words:
         return []
-    cue = _cue(reading)
+    cue = cue_of(reading)
     return [
         Fact(subject.name, "takes_medicine", w.text, reading.clause.denied and cue != "ended", cue)
         for w in words
@@ -435,7 +300,7 @@ def _based(reading: Reading) -> list[str]:
 
 
 def _where(reading: Reading, subject: Mention) -> list[Fact]:
-    """The office is in Rotterdam; we're in Ghent now; the key is in the drawer; Dad is in hospital."""
+    """The office is in Rotterdam; we're in Ghent now; the key is in the drawer."""
     inside = reading.part("in")
     if (
         reading.clause.main not in ("be", "base", "locate", "keep")
@@ -446,7 +311,7 @@ def _where(reading: Reading, subject: Mention) -> list[Fact]:
     before = [word.low for word in reading.part("")]
     if before and before != ["based"]:
         return []
-    denied, cue = reading.clause.denied, _cue(reading)
+    denied, cue = reading.clause.denied, cue_of(reading)
     if subject.sort in _PEOPLE and inside[-1].low in ("club", "choir", "band", "team", "orchestra"):
         return [Fact(subject.name, "member_of", reading.whole(inside), denied, cue)]
     found = reading.names(inside)
@@ -475,10 +340,10 @@ def _kept(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fa
     return [Fact(subject.name, "kept_in", where, denied, cue)] if where else []
 
 
-_LOOKED_FOR = frozenset(
+_LOOKED_FOR = listed(
     "key passport charger document deed card wallet umbrella torch flashlight toolbox tool ladder "
     "certificate contract manual receipt medicine pill autoinjector inhaler glasses suitcase box "
-    "photo album ring will visa licence license ticket cable drill battery blanket present".split()
+    "photo album ring will visa licence license ticket cable drill battery blanket present"
 )
 
 
@@ -502,18 +367,3 @@ def _together(reading: Reading) -> list[Fact]:
     if not predicate or not one.name or not other.name or len(words) > 1:
         return []
     return [Fact(one.name, predicate, other.name)]
-
-
-def is_event(word: str) -> bool:
-    """An appointment, an exam: something with a day."""
-    return word in MEETINGS
-
-
-def is_illness(word: str) -> bool:
-    """An illness by its name."""
-    return word in ILLNESSES or word in ("diabetes",)
-
-
-def is_pet(word: str) -> bool:
-    """An animal one keeps."""
-    return word in PETS

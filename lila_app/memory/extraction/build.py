@@ -9,15 +9,27 @@ from datetime import date
 
 from lila_app.memory.dates.words import DAY_NUMBER, MONTH, MONTHS, YEAR
 from lila_app.memory.extraction.reading import Fact
+from lila_app.memory.extraction.words import listed
 from lila_app.memory.model import ME, Candidate, Cue, ResolvedDate
 from lila_app.memory.predicates import Predicate, Predicates
 
 EXPLICIT = 9_500
 """Basis points for what the person asked to remember."""
 
-_MONTH_NAMES = (
-    "January February March April May June July August September October November December"
-).split()
+_MONTH_NAMES = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _BIRTHDAYS = (
     re.compile(rf"(?:the )?{DAY_NUMBER}(?: of)? {MONTH}\b(?:,? {YEAR})?", re.IGNORECASE),
     re.compile(rf"{MONTH} (?:the )?{DAY_NUMBER}\b(?:,? {YEAR})?", re.IGNORECASE),
@@ -79,9 +91,9 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
 _ASKED_ONLY = ("phone", "email")
 """Kept only where the person asks for it."""
 
-_ARTICLED = frozenset(
+_ARTICLED = listed(
     "owns drives bought sold member_of visited started finished plays has_event learning job "
-    "kept_in works_on staying_in likes dislikes".split()
+    "kept_in works_on staying_in likes dislikes"
 )
 _BEFORE = re.compile(r"\b(a|an|the|my|our) (?:new )?$", re.IGNORECASE)
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lila_app.memory.extraction.words import Word, Words, is_name
+from lila_app.memory.extraction.words import Word, Words, is_name, listed
 
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _VERBS = (*_FINITE, "VB", "VBN", "VBG")
 _NOT = frozenset(("not", "n't", "never", "nt"))
 # Verbs that take another one into their group: "started learning", "stopped taking".
-_LEADING = frozenset("be have get go start begin stop quit finish give keep do use".split())
-_DISLIKED = frozenset("dislike like hate enjoy prefer".split())
-_AFTER_I = _DISLIKED | frozenset("love live work play speak own".split())
-_STARTS = frozenset("because although though while when so but whereas until".split())
+_LEADING = listed("be have get go start begin stop quit finish give keep do use")
+_PARTICLES = ("de", "da", "do", "del", "van", "von")
+_DISLIKED = listed("dislike like hate enjoy prefer")
+_AFTER_I = _DISLIKED | listed("love live work play speak own")
+_STARTS = listed("because although though while when so but whereas until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Clause:
     """`subject` and `rest` as words; `verbs` the lemmas of the group, the main one last.
 
     `tags` are the verbs' tags, `denied` says that the group is negated, `shared` that the subject
-    is the one of the clause before. `depends` is the parser's word for what the clause is, `begin` its offset.
+    is the one of the clause before. `depends` is the parser's word for what the clause is,
+    `begin` its offset.
     """
 
     subject: Words
@@ -125,18 +127,26 @@ def _mended_word(words: Words, place: int) -> Word:
     word = words[place]
     before = words[place - 1] if place else None
     after = words[place + 1] if place + 1 < len(words) else None
-    if word.low in ("de", "da", "do", "del", "van", "von") and before and after:
-        # Rua do Sal, Escola da Doca
-        if before.text[:1].isupper() and after.text[:1].isupper() and place > 1:
-            return replace(word, tag="NNP")
+    if before and after and (word.low in _PARTICLES or word.tag == "POS"):
+        return _mended_joint(word, before, after, place)
     if word.low == "getting":
         return replace(word, lemma="get")
-    if word.tag == "VB" and before and place > 2 and words[place - 2].low in ("just", "only"):
+    if word.tag == "VB" and place > 2 and words[place - 2].low in ("just", "only"):
         return replace(word, tag="NN", lemma=word.low)
-    if word.low in ("'s", "’s") and word.tag == "POS" and before and after:
+    return _mended_verb(word, before, after)
+
+
+def _mended_joint(word: Word, before: Word, after: Word, place: int) -> Word:
+    """Rua do Sal, Escola da Doca; "my wife's an architect" has a verb, "my wife's car" has none."""
+    if word.tag == "POS":
         named = before.lemma == "name" or before.tag == "PRP"
-        if named or after.tag in ("DT", "VBG", "VBN", "CD", "IN", "PRP$") or after.low == "not":
-            return replace(word, tag="VBZ", lemma="be")
+        is_verb = after.tag in ("DT", "VBG", "VBN", "CD", "IN", "PRP$") or after.low == "not"
+        return replace(word, tag="VBZ", lemma="be") if named or is_verb else word
+    between = before.text[:1].isupper() and after.text[:1].isupper() and place > 1
+    return replace(word, tag="NNP") if between else word
+
+
+def _mended_verb(word: Word, before: Word | None, after: Word | None) -> Word:
     if word.low in ("'s", "'m", "'re", "is", "am", "are", "was", "were") and word.tag != "POS":
         got = word.low == "'s" and after is not None and after.tag == "VBN" and after.low == "got"
         return replace(
@@ -144,11 +154,8 @@ def _mended_word(words: Words, place: int) -> Word:
         )
     if word.low in ("'ve", "have", "has") and word.tag.startswith("V"):
         return replace(word, lemma="have")
-    if (
-        word.low in (_DISLIKED if before and before.tag == "CC" else _AFTER_I)
-        and not word.tag.startswith("V")
-        and before is not None
-    ):
+    likely = _DISLIKED if before and before.tag == "CC" else _AFTER_I
+    if before is not None and word.low in likely and not word.tag.startswith("V"):
         joined = before.tag in ("CC", "PRP") or before.low in ("really", "also", "n't", "do")
         if joined and word.tag != "IN" and (after is not None and after.low not in ("of", ",")):
             return replace(word, tag="VBP", lemma=word.low)

@@ -15,11 +15,11 @@ from lila_app.memory.extraction.nouns import Mention, Speaking
 from lila_app.memory.extraction.parser import Parser
 from lila_app.memory.extraction.planning import planning
 from lila_app.memory.extraction.reading import Fact, Reading, read
-from lila_app.memory.extraction.words import Word
+from lila_app.memory.extraction.words import Word, listed
 from lila_app.memory.model import ME, Candidate, Doubt, Extracted, Refused, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
 
-_BEING = frozenset("be call name turn base locate keep become bear".split())
+_BEING = listed("be call name turn base locate keep become bear")
 _DEPENDENT = frozenset(("ccomp", "csubj", "pcomp", "acl"))
 _SINCE = re.compile(r"\b(?:since|from|as of|starting)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|through|up to)\b", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from lila_app.memory.extraction.words import listed
 from lila_app.memory.model import Doubt
 
 MOST = 40
@@ -62,7 +63,8 @@ _SPOKEN = re.compile(
     r"\b(?:i|i'm|you|he|she|we|they|it|my|your|is|are|was|am|have|has|do|does)\b", re.IGNORECASE
 )
 _FICTION = re.compile(
-    r"\b(?:in|from) (?:the|this|that|my|a|his|her) (?:\w+ )?(?:novel|book|film|movie|story|game|show|"
+    r"\b(?:in|from) (?:the|this|that|my|a|his|her) (?:\w+ )?(?:novel|book|film|movie|story|game|"
+    r"show|"
     r"series|dream|song|play|episode|screenplay|fanfic|campaign|role ?play)\b|\bonce upon a time\b|"
     r"\bthe (?:character|protagonist|narrator|hero)\b|\b(?:dreamt|dreamed) (?:that|of|about|i)\b",
     re.IGNORECASE,
@@ -126,14 +128,15 @@ def is_code(sentence: str) -> bool:
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_EMPTY = frozenset(
-    "i me my we our us you your he she it his her its they their them the a an and or but is are am "
+_EMPTY = listed(
+    "i me my we our us you your he she it his her its they their them the a an and or but is are "
+    "am "
     "was were be been to of in on at for with from that this person person's have has do does "
-    "i'm we're i've it's".split()
+    "i'm we're i've it's"
 )
-_POLAR = frozenset(
+_POLAR = listed(
     "not no never longer anymore instead correction actually now moved stopped quit used new "
-    "changed left".split()
+    "changed left"
 )
 
 

@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lila_app.memory.extraction.words import listed
+
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*\.?")
 _LONGEST = 5
 # Words of every sentence: an alias like "me" is no name here.
-_NEVER = frozenset(
+_NEVER = listed(
     "i me my mine we us our you your he she it they them him her his their the a an and or but is "
     "are was were be been do does did have has had will can may on in at to of for from with not "
-    "this that what who when where why how".split()
+    "this that what who when where why how"
 )
 
 
@@ -48,7 +50,7 @@ def _longest(
         end = words[place + length - 1][1]
         for cut in (0, 1, 2):
             spoken = sentence[start : end - cut]
-            if cut == 1 and not sentence[end - 1 : end] == ".":
+            if cut == 1 and sentence[end - 1 : end] != ".":
                 continue
             if cut == 2 and sentence[end - 2 : end].lower() not in ("'s", "’s"):
                 continue

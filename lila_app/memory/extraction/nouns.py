@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lila_app.memory.extraction.lexicon import CANONICAL, PETS, ROLES
-from lila_app.memory.extraction.words import Words, is_name, is_noun, said
+from lila_app.memory.extraction.words import Words, is_name, is_noun, listed, said
 from lila_app.memory.model import ME
 from lila_app.memory.predicates import PERSON
 
@@ -60,12 +60,12 @@ class Speaking:
         return self.named[0] if len(self.named) == 1 else ""
 
 
-_ME = frozenset("i me we us myself ourselves".split())
-_MINE = frozenset("my our".split())
+_ME = listed("i me we us myself ourselves")
+_MINE = listed("my our")
 # Said without "my", as a name is.
-_UNOWNED = frozenset("mum mom mama mummy mommy dad papa daddy grandma grandpa granny gran".split())
-_THEIRS = frozenset("his her their its".split())
-_ARTICLES = frozenset("a an the this that these those some any every each another no your".split())
+_UNOWNED = listed("mum mom mama mummy mommy dad papa daddy grandma grandpa granny gran")
+_THEIRS = listed("his her their its")
+_ARTICLES = listed("a an the this that these those some any every each another no your")
 
 
 def mentions(words: Words, text: str, speaking: Speaking) -> list[Mention]:

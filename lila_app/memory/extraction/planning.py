@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from lila_app.memory.extraction.lexicon import MEETINGS, ROLES, VAGUE
 from lila_app.memory.extraction.nouns import Mention
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, said
+from lila_app.memory.extraction.words import Words, listed, said
 
-_SCHEDULED = MEETINGS | frozenset(
+_SCHEDULED = MEETINGS | listed(
     "report essay paper thesis work delivery project release launch bill rent invoice payment "
     "application renovation course semester term school holiday vacation visit dentist doctor "
-    "anniversary surgery move opening ceremony birthday-party election season show festival".split()
+    "anniversary surgery move opening ceremony birthday-party election season show festival"
 )
 # Who "plans" by saying "I'm ...ing" on a day to come: verbs of going, meeting, beginning.
-_PLANNED = frozenset(
+_PLANNED = listed(
     "fly travel go drive move visit come arrive leave open start begin marry run meet host launch "
     "return sail take get have see throw attend perform buy sell hike camp join play move "
-    "graduate celebrate finish retire present teach".split()
+    "graduate celebrate finish retire present teach"
 )
-_WANTED = frozenset(
+_WANTED = listed(
     "learn become run write travel visit lose build start study quit save climb finish publish "
-    "retire adopt master".split()
+    "retire adopt master"
 )
 _HAPPENED: Mapping[str, str] = {
     "buy": "bought",
@@ -172,7 +172,7 @@ def _happened(reading: Reading, subject: Mention) -> list[Fact]:
     if clause.main == "go":
         return _went(reading, subject)
     if clause.main == "sign" and reading.part("for"):
-        return _events(reading, subject, "started", reading.objects(reading.part("for")))
+        return _events(subject, "started", reading.objects(reading.part("for")))
     if clause.main == "join":
         joined = [
             one for one in reading.objects() if one.split()[-1] in _JOINED or one[:1].isupper()
@@ -183,7 +183,7 @@ def _happened(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if predicate == "met":
         names = [m.name for m in reading.names(reading.part("")) if m.sort == "name"]
-        return _events(reading, subject, "met", names)
+        return _events(subject, "met", names)
     if predicate in ("started", "finished") and (not reading.dated or not reading.part("")):
         return []
     found = (
@@ -191,12 +191,10 @@ def _happened(reading: Reading, subject: Mention) -> list[Fact]:
     )
     if predicate in ("bought", "sold", "visited"):
         found = [one for one in found if one]
-    return _events(reading, subject, predicate, found)
+    return _events(subject, predicate, found)
 
 
-_JOINED = frozenset(
-    "gym club choir band team group society orchestra union association program".split()
-)
+_JOINED = listed("gym club choir band team group society orchestra union association program")
 
 
 def _placed(reading: Reading) -> str:
@@ -212,8 +210,8 @@ def _went(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if words[-1].lemma in ROLES:
         return []
-    return _events(reading, subject, "visited", reading.objects(words)[:1])
+    return _events(subject, "visited", reading.objects(words)[:1])
 
 
-def _events(reading: Reading, subject: Mention, predicate: str, found: list[str]) -> list[Fact]:
+def _events(subject: Mention, predicate: str, found: list[str]) -> list[Fact]:
     return [Fact(subject.name, predicate, one, when="span") for one in found]

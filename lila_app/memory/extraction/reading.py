@@ -9,7 +9,7 @@ from typing import Literal
 from lila_app.memory.extraction.clauses import Clause
 from lila_app.memory.extraction.lexicon import VAGUE
 from lila_app.memory.extraction.nouns import Mention, Speaking, mentions
-from lila_app.memory.extraction.words import Word, Words, is_name, is_noun, said
+from lila_app.memory.extraction.words import Word, Words, is_name, is_noun, listed, said
 from lila_app.memory.model import Cue
 
 When = Literal["", "from", "to", "span"]
@@ -31,7 +31,7 @@ class Fact:
 
 @dataclass(slots=True)
 class Reading:
-    """One clause while it is read: its subjects, and what follows by preposition ("" the object)."""
+    """One clause while it is read: its subjects, what follows by preposition ("" the object)."""
 
     clause: Clause
     text: str
@@ -79,14 +79,12 @@ class Reading:
         return used or later
 
 
-_LATE = frozenset(
+_LATE = listed(
     "now anymore too also again still really currently well very much always usually often just "
     "instead already here there actually originally basically these days mostly only lot together "
-    "recently finally lately soon once either".split()
+    "recently finally lately soon once either"
 )
-_CUT = frozenset(
-    "because although though when while which who that instead rather but so where".split()
-)
+_CUT = listed("because although though when while which who that instead rather but so where")
 
 
 def read(clause: Clause, text: str, speaking: Speaking) -> Reading:
@@ -159,7 +157,7 @@ def _bare(words: list[Word]) -> Words:
     return words
 
 
-_ARTICLES = frozenset("a an the my our some any his her their its both such".split())
+_ARTICLES = listed("a an the my our some any his her their its both such")
 
 
 def value(words: Words, text: str) -> str:

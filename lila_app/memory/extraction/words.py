@@ -44,3 +44,8 @@ def is_name(word: Word) -> bool:
 def said(words: Words, text: str) -> str:
     """The words as they stand in the text."""
     return text[words[0].start : words[-1].end] if words else ""
+
+
+def listed(words: str) -> frozenset[str]:
+    """A closed list of words, written with blanks between them."""
+    return frozenset(words.split())
