@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lila_app.cli import options
+from lila_app.cli.eval_privacy import privacy
 from lila_app.cli.output import answer, document, table
 from lila_app.cli.progress import progress
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 @click.group()
 def eval() -> None:
     """Measure LILA on labelled data."""
+
+
+eval.add_command(privacy)
 
 
 @eval.command()
