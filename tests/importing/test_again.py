@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +211,19 @@ def test_an_imported_session_is_not_gone_on_with_until_the_person_does(
     latest = sessions.latest(store)
     assert latest is not None
     assert latest.id == "s1"
+
+
+def test_two_processes_that_import_the_same_at_once_add_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "BATCH", 3)
+    path = lines(tmp_path / "t.jsonl", *talk(60))
+    database = tmp_path / "data" / "a.db"
+    with Store.open(database) as one, Store.open(database) as two:
+        with ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(lambda store: bring(store, path), (one, two)))
+        assert sum(each.outcome.messages for each in done) == 60
+        with Store.open(tmp_path / "other" / "x.db") as other:
+            bring(other, path)
+            assert sorted(everything(one)) == sorted(everything(other))
+        assert check.check(one).problems == ()

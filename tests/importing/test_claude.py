@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from lila_app.storage.connection import Store
-from tests.importing.support import bring, claude, message, rows, said, written
+from tests.importing.support import bring, claude, message, rows, said, written, zipped
 
 
 def test_a_conversation_becomes_a_session(store: Store, tmp_path: Path) -> None:
@@ -121,3 +122,25 @@ def test_missing_fields_and_a_time_without_a_zone(store: Store, tmp_path: Path) 
         "neither it nor its messages have an id",
         "it has no messages",
     ]
+
+
+def test_of_a_whole_export_the_conversations_are_read_and_the_rest_is_named(
+    store: Store, tmp_path: Path
+) -> None:
+    conversations = json.dumps([claude(message("m1", "human", "Rye?"))]).encode()
+    path = zipped(
+        tmp_path / "data-2025-02-01.zip",
+        [
+            ("conversations.json", conversations),
+            ("projects.json", b'[{"uuid": "p", "docs": []}]'),
+            ("users.json", b'[{"uuid": "u"}]'),
+            ("memories.json", b"[]"),
+        ],
+    )
+    done = bring(store, path)
+    assert (done.outcome.kind, done.outcome.messages, done.outcome.skipped) == ("claude", 1, 0)
+    assert {skip.where: skip.reason for skip in done.skips} == {
+        "memories.json": "it is the other assistant's own memory",
+        "projects.json": "projects are not conversations",
+        "users.json": "it is about the account",
+    }
