@@ -149,7 +149,9 @@ def measure(export: Path, database: Path) -> dict[str, object]:
     watch = Watch(progress, lambda _: None, lambda: False, lambda: stored(datetime.now(UTC)))
     with Store.open(database) as store, Sampler() as memory:
         before = resident()
+        began = time.process_time()
         outcome = run(store, export, Choice(ZoneInfo("UTC")), watch)
+        spent = time.process_time() - began
         wal = database.with_name(database.name + "-wal").stat().st_size
     step = max(1, len(rates) // 10)
     tenths = [*rates[::step], rates[-1]]
@@ -158,6 +160,8 @@ def measure(export: Path, database: Path) -> dict[str, object]:
         "sessions": outcome.sessions,
         "seconds": round(outcome.seconds, 1),
         "per_second": round(outcome.messages / outcome.seconds),
+        # Of one core, whatever else runs on the machine.
+        "per_processor_second": round(outcome.messages / spent),
         "per_second_by_tenth": [
             round((count - earlier_count) / (at - earlier))
             for (earlier, earlier_count), (at, count) in pairwise(tenths)
