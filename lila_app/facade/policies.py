@@ -12,6 +12,7 @@ from lila_app.composing import Ask, compose, specify
 from lila_app.composing import use_case as find_use_case
 from lila_app.context import Policy, concerns, policy_hash, snapshot
 from lila_app.errors import BudgetError
+from lila_app.paths import shipped
 from lila_app.resources import Resources
 from lila_app.views import BoundaryInfo
 
@@ -41,6 +42,8 @@ class Policies:
         """Parse everything anew (a PolicyError says what is wrong) and name what is doubtful."""
         policy = policies.load(self._resources.home).policy
         policies.caching(self._resources.home)
+        _ = self._resources.privacy.rules
+        self._resources.passage_scoring()
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
         astray = self._resources.roster.doubts()
         return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable, *astray)
@@ -63,7 +66,7 @@ class Policies:
 
     def _unread(self) -> tuple[str, ...]:
         """Files in the person's folder that are no table: most likely a name misspelt."""
-        known = {f"{name}.toml" for name in (*policies.TABLES, "gateway", "caching")}
+        known = {table.name for table in shipped("policies").glob("*.toml")}
         found: list[str] = []
         for entry in sorted(self._resources.home.policies_dir.iterdir()):
             if entry.name not in known or not entry.is_file():
