@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import networkx as nx
@@ -10,63 +10,72 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lila_app.graph.paths import shortest_path
-from lila_app.storage.relations import RelationRow
+from lila_app.graph.snapshot import Edge
 
-Edge = tuple[int, int, bool]
-
-
-def relation(number: int, edge: Edge) -> RelationRow:
-    return RelationRow(
-        id=f"r{number}",
-        subject_id=f"n{edge[0]}",
-        subject=f"n{edge[0]}",
-        predicate="knows",
-        object_id=f"n{edge[1]}",
-        object=f"n{edge[1]}",
-        valid_from="yes" if edge[2] else None,
-        valid_to=None,
-        at="2026-11-30T00:00:00+00:00",
-        digest="",
-        source="",
-    )
+Drawn = tuple[int, int, bool]
 
 
-def laid_out(rows: Sequence[RelationRow]) -> Mapping[str, Sequence[tuple[str, RelationRow]]]:
-    near: dict[str, list[tuple[str, RelationRow]]] = {}
-    for row in rows:
-        near.setdefault(row.subject_id, []).append((row.object_id, row))
-        if row.object_id != row.subject_id:
-            near.setdefault(row.object_id, []).append((row.subject_id, row))
-    return near
+def edge(number: int, drawn: Drawn) -> Edge:
+    return Edge(number, drawn[0], "knows", drawn[1], "yes" if drawn[2] else None, None, "current")
 
 
-def expected(rows: Sequence[RelationRow], one: str, other: str) -> tuple[str, ...]:
+def around(edges: Sequence[Edge]) -> Callable[[int], Sequence[Edge]]:
+    near: dict[int, list[Edge]] = {}
+    for one in edges:
+        near.setdefault(one.subject, []).append(one)
+        if one.object != one.subject:
+            near.setdefault(one.object, []).append(one)
+    return lambda entity: near.get(entity, ())
+
+
+def expected(edges: Sequence[Edge], one: int, other: int) -> tuple[int, ...]:
     """By hand: of all shortest paths the one that read backwards has the smallest numbers."""
-    graph: nx.Graph[str] = nx.Graph()
-    for row in rows:
-        if row.valid_from:
-            graph.add_edge(row.subject_id, row.object_id)
+    graph: nx.Graph[int] = nx.Graph()
+    for drawn in edges:
+        if drawn.valid_from:
+            graph.add_edge(drawn.subject, drawn.object)
     if one == other or one not in graph or other not in graph or not nx.has_path(graph, one, other):
         return ()
     paths = nx.all_shortest_paths(graph, one, other)
-    best = min(paths, key=lambda path: [int(entity[1:]) for entity in reversed(path)])
+    best = min(paths, key=lambda path: list(reversed(path)))
     return tuple(
         min(
-            (row for row in rows if row.valid_from and {row.subject_id, row.object_id} == {a, b}),
-            key=lambda row: int(row.id[1:]),
-        ).id
+            drawn.id
+            for drawn in edges
+            if drawn.valid_from and {drawn.subject, drawn.object} == {a, b}
+        )
         for a, b in pairwise(best)
     )
 
 
+def by_id(drawn: Edge) -> int:
+    return drawn.id
+
+
+def found(edges: Sequence[Edge], one: int, other: int, longest: int | None) -> tuple[int, ...]:
+    orders = (lambda entity: entity, by_id)
+    path = shortest_path(
+        around(edges), one, other, lambda drawn: bool(drawn.valid_from), orders, longest
+    )
+    return tuple(drawn.id for drawn in path)
+
+
 entities = st.integers(1, 14)
-edges = st.lists(st.tuples(entities, entities, st.sampled_from([True, True, True, False])))
+drawings = st.lists(st.tuples(entities, entities, st.sampled_from([True, True, True, False])))
 
 
-@given(edges, entities, entities)
-def test_a_path_is_the_shortest_over_what_holds_and_the_first_by_id(
-    drawn: list[Edge], one: int, other: int
+@given(drawings, entities, entities)
+def test_a_path_is_the_shortest_over_what_holds_and_the_first_in_order(
+    drawn: list[Drawn], one: int, other: int
 ) -> None:
-    rows = [relation(number, edge) for number, edge in enumerate(drawn, 1)]
-    found = shortest_path(laid_out(rows), f"n{one}", f"n{other}", lambda row: bool(row.valid_from))
-    assert tuple(row.id for row in found) == expected(rows, f"n{one}", f"n{other}")
+    edges = [edge(number, row) for number, row in enumerate(drawn, 1)]
+    assert found(edges, one, other, None) == expected(edges, one, other)
+
+
+@given(drawings, entities, entities, st.integers(1, 4))
+def test_a_path_longer_than_the_limit_is_none(
+    drawn: list[Drawn], one: int, other: int, longest: int
+) -> None:
+    edges = [edge(number, row) for number, row in enumerate(drawn, 1)]
+    path = expected(edges, one, other)
+    assert found(edges, one, other, longest) == (path if len(path) <= longest else ())

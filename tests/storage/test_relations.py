@@ -117,3 +117,23 @@ def test_work_that_was_overtaken_by_a_forgetting_closes_nothing(store: Store) ->
     with pytest.raises(erasure.OvertakenError):
         relations.close(store, row.id, at=LATER, generation=started)
     assert relations.get(store, row.id) == row
+
+
+def test_what_was_believed_then_is_told_by_the_order_of_the_log(store: Store) -> None:
+    def day(month: int) -> str:
+        return f"2026-{month:02}-01T00:00:00+00:00"
+
+    old = relations.add(store, "Alex", "reports to", "Tom", at=day(1), valid_from=day(1))
+    new = relations.add(store, "Alex", "reports to", "Sarah", at=day(6), valid_from=day(5))
+    relations.close(store, old.id, at=day(6), valid_to=day(5), by=new.id)
+    relations.reopen(store, old.id, at=day(9))
+
+    def believed(at: str) -> list[tuple[str, str, str | None]]:
+        found = relations.as_of(store, old.subject_id, at)
+        return [(row.object, row.status, row.valid_to) for row in found]
+
+    assert believed("2025-12-31T00:00:00+00:00") == []
+    assert believed(day(3)) == [("Tom", "current", None)]
+    assert believed("2026-05-20T00:00:00+00:00") == [("Tom", "current", None)]
+    assert believed(day(7)) == [("Sarah", "current", None)]
+    assert believed(day(10)) == [("Tom", "current", None), ("Sarah", "current", None)]
