@@ -39,7 +39,8 @@ START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 LATER = 14
 """Days after the last word on which memtrust's questions are asked."""
 
-MARKED = re.compile(r"^[^\]]*(?:no longer so since|contradicted|in conflict with)[^\]]*\]")
+MARKED = re.compile(r"\[[^\]]*(?:no longer so since|contradicted|in conflict with)[^\]]*\]")
+"""A mark stands in brackets, in the head of an entry or at its end."""
 _ENTRY = re.compile(r"^(?:\[[mtrd]\d|- )")
 _HINT = "one JSON object a line with id, said, ask; or memtrust's contradiction cases"
 
@@ -138,10 +139,17 @@ def _judged(case: Case, lila: Lila, now: datetime) -> Outcome:
         entry
         for entry in shown
         for value in case.stale
-        if _holds(entry, value) and not MARKED.match(entry)
+        if _holds(entry, value) and not MARKED.search(entry)
     ]
-    marked = [entry for entry in shown if MARKED.match(entry)]
-    retired = [entry for entry in marked for value in case.holds if _holds(entry, value)]
+    plain = [entry for entry in shown if not MARKED.search(entry)]
+    retired = [
+        entry
+        for entry in shown
+        for value in case.holds
+        if _holds(MARKED.sub("", entry), value)
+        and not any(_holds(one, value) for one in plain)
+        and _about(entry, value)
+    ]
     retired += [
         f"{fact.id}: {fact.text}"
         for fact in facts
@@ -155,6 +163,12 @@ def _judged(case: Case, lila: Lila, now: datetime) -> Outcome:
         tuple(dict.fromkeys(retired)),
         tuple(_believed(case, facts)),
     )
+
+
+def _about(entry: str, value: str) -> bool:
+    """Whether the mark of an entry can be about a value: it names no other part of the entry."""
+    part = re.search(r"“([^”]*)”", entry)
+    return part is None or _holds(part[1], value)
 
 
 def _believed(case: Case, facts: Sequence[FactInfo]) -> Iterator[str]:

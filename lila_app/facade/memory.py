@@ -20,6 +20,7 @@ from lila_app.views.memory import (
     CandidateInfo,
     ChangeInfo,
     ConflictInfo,
+    FactInfo,
     LearnInfo,
     WhyInfo,
 )
@@ -147,6 +148,14 @@ class Memory:
             taking = self._taking(connection)
             return explaining.waiting(connection, taking, taking.rules, limit)
 
+    def facts(self, limit: int | None = None) -> tuple[FactInfo, ...]:
+        """Every fact by id, whatever became of it, the newest `limit` of them."""
+        from lila_app.facade import explaining
+        from lila_app.storage import facts
+
+        rows = facts.listed(self._store, limit=limit)
+        return tuple(explaining.fact_info(row) for row in rows)
+
     def confirm(self, id: str, now: datetime | str | None = None) -> tuple[str, ...]:
         """Say that a memory or fact is right; what contradicts it is closed, and named by id."""
         from lila_app.facade import believing
@@ -211,7 +220,7 @@ class Memory:
     ) -> LearnInfo:
         """Look through what was said and not looked through yet, now. Blocking."""
         done = self._resources.learner.run(progress=progress, cancelled=cancelled)
-        self._resources.learn()
+        self._resources.learn()  # what was promoted is searched for like the rest
         return LearnInfo(done.turns, done.facts, episodes.waiting_count(self._store))
 
     def forget(self, id: str) -> ForgetReport:

@@ -13,7 +13,7 @@ from lila_app.layers.score import Scales
 from lila_app.layers.search import Finder
 from lila_app.memory import retention
 from lila_app.memory.promotion import Rules
-from lila_app.quoting import quoted
+from lila_app.quoting import label, quoted
 from lila_app.storage import conflicts, memories
 from lila_app.storage.connection import Store
 from lila_app.storage.memories import MemoryRow
@@ -85,7 +85,9 @@ class MemoryLayer:
         )
         asked = _bare(question.text)
         ids = [] if question.whole else [one.row.id for one in found]
-        marks = {id: conflicts.said(of) for id, of in conflicts.marks(self.store, ids).items()}
+        marks = {
+            id: label(conflicts.said(of)) for id, of in conflicts.marks(self.store, ids).items()
+        }
         return tuple(
             self._past_turn(one.row, one.score, question, marks.get(one.row.id, ""))
             for one in found

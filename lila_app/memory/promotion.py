@@ -43,6 +43,7 @@ class Revising:
     cues: tuple[str, ...]
     shared_words: int
     shared_percent: int
+    leading_percent: int
     looked_at: int
     related: Mapping[str, str]
     values: Mapping[str, tuple[str, ...]]
@@ -164,7 +165,15 @@ _SHAPES: Mapping[str, tuple[str, ...]] = {
     "core": ("most", "predicates", "confidence"),
     "graph": ("confidence",),
     "retention": KINDS,
-    "revision": ("cues", "shared_words", "shared_percent", "looked_at", "related", "values"),
+    "revision": (
+        "cues",
+        "shared_words",
+        "shared_percent",
+        "leading_percent",
+        "looked_at",
+        "related",
+        "values",
+    ),
 }
 
 
@@ -191,6 +200,7 @@ def _rules(source: Source, merged: Mapping[str, Table]) -> Rules:
             names("revision", "cues"),
             whole("revision", "shared_words", (1, 100)),
             whole("revision", "shared_percent", (1, 100)),
+            whole("revision", "leading_percent", (1, 100)),
             whole("revision", "looked_at", (0, 1_000)),
             _related(source, merged.get("revision", {}).get("related")),
             _values(source, merged.get("revision", {}).get("values")),

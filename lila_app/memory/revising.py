@@ -82,7 +82,7 @@ def _earlier(connection: Connection, heard: Heard, words: list[str], limit: int)
             "join memories m on m.id = memories_fts.rowid "
             "where memories_fts match ? and m.at <= ? and m.status <> 'closed' "
             "and coalesce(m.source_turn, 0) <> ? order by bm25(memories_fts), m.id limit ?",
-            (query, at, optional_number(heard.turn, "t") or 0, limit),
+            (query, at, optional_number(heard.turn, "t") or -1, limit),
         )
         found += [(said_at, f"m{row}", text) for row, said_at, text in rows]
     own = (heard.turn, heard.memory)

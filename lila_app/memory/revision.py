@@ -92,23 +92,34 @@ def other_values(text: str, rules: Revising) -> dict[str, tuple[str, ...]]:
 
 
 def match(new: Sentence, earlier: Mapping[str, str], rules: Revising) -> Match | None:
-    """The earlier sentence, among texts by id (the newest last), that a new one seems to change."""
-    about = subject(new.text, rules)
+    """The earlier sentence, among texts by id (the newest last), that a new one seems to change.
+
+    What changed is named before the word that says so ("the rehearsal was moved to"), so one of the
+    shared words has to stand there; where that word opens the sentence, fewer need be shared.
+    """
+    about, before = subject(new.text, rules), _before(new.text, rules)
+    percent = rules.shared_percent if before else rules.leading_percent
     best: tuple[int, int, Match] | None = None
     for place, (key, text) in enumerate(earlier.items()):
         for one in sentences(text):
             if _UNSURE.search(one.text) or traces.folded(one.text) == traces.folded(new.text):
                 continue
             theirs = subject(one.text, rules)
-            shared = [about[stem] for stem in about if stem in theirs]
+            shared = [stem for stem in about if stem in theirs]
             least = min(len(about), len(theirs))
-            if len(shared) < rules.shared_words or (
-                100 * len(shared) < rules.shared_percent * least
-            ):
+            if len(shared) < rules.shared_words or 100 * len(shared) < percent * least:
                 continue
-            found = (len(shared), place, Match(key, one, tuple(shared)))
+            if before and before.isdisjoint(shared):
+                continue
+            found = (len(shared), place, Match(key, one, tuple(about[stem] for stem in shared)))
             best = found if best is None or found[:2] > best[:2] else best
     return None if best is None else best[2]
+
+
+def _before(text: str, rules: Revising) -> frozenset[str]:
+    """What a sentence is about before its cue; empty where the cue opens it."""
+    cue = _pattern(rules.cues).search(text)
+    return frozenset(subject(text[: cue.start()], rules)) if cue is not None else frozenset()
 
 
 @lru_cache(maxsize=8)

@@ -17,6 +17,8 @@ from lila_app.storage.connection import Source
 from lila_app.storage.relations import key
 
 _ARTICLES = frozenset(("a", "an", "the", "my", "our", "his", "her", "their", "some"))
+_TRAILING = frozenset(("any", "anymore", "more", "now", "again", "too", "either", "anyway"))
+"""Words that end a statement and belong to no value."""
 _POSSESSIVE = r"(?:my|our|his|her|their)\s+((?:[a-z][\w-]*\s+){1,2})"
 _FROM = r"\s*,?\s+from\s+(?:the\s+|my\s+)?([A-Za-z][\w-]*(?:\s[A-Z][\w-]*)?)"
 _PASSING = frozenset(("dear", "poor", "old", "little", "good", "best", "own", "other", "new"))
@@ -62,6 +64,8 @@ def value_key(value: str) -> str:
     """What makes two values the same: case, spacing, articles and signs do not count."""
     words = traces.words(value)
     kept = [word for word in words if word not in _ARTICLES] or words
+    while len(kept) > 1 and kept[-1] in _TRAILING:
+        kept.pop()
     return " ".join(kept) or key(value)
 
 

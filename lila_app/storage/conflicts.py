@@ -16,8 +16,8 @@ from lila_app.storage.values import number
 class Mark:
     """What became of something that was said in a turn, or that a memory says.
 
-    `status` is closed or conflict; `text` what was said; `by` what replaced or contradicts it, in
-    words, "" where nothing did; `day` from when (ISO).
+    `status` is closed or conflict; `text` which of several things it says, else ""; `by` what
+    replaced or contradicts it, in words, "" where nothing did; `day` from when (ISO).
     """
 
     of: str
@@ -60,17 +60,13 @@ def of(source: Source, fact: str) -> list[FactRow]:
 def marks(source: Source, turns: Sequence[str]) -> dict[str, tuple[Mark, ...]]:
     """What of these turns' words does not hold any more, or is contradicted; by turn."""
     with reading(source) as connection:
-        rows = [row for row in facts.of_turns(connection, turns) if row.status != "current"]
-        seen = _repeated(connection, turns)
-        rows += [row for row in seen if row.status != "current"]
-        found: dict[str, dict[str, Mark]] = {}
-        places = _places(connection, [row.id for row in rows], turns)
-        for row in rows:
-            mark = _mark(connection, row)
-            for turn in {row.source_turn, *places.get(row.id, ())} & set(turns):
-                if turn is not None:
-                    found.setdefault(turn, {})[row.id] = mark
-        return {turn: tuple(of.values()) for turn, of in found.items()}
+        told = _told(connection, turns)
+        found: dict[str, tuple[Mark, ...]] = {}
+        for turn, rows in told.items():
+            other = [row for row in rows if row.status != "current"]
+            if other:
+                found[turn] = tuple(_mark(connection, row, len(rows) > 1) for row in other)
+        return found
 
 
 def marks_of_memories(source: Source, memories: Sequence[str]) -> dict[str, tuple[Mark, ...]]:
@@ -79,7 +75,7 @@ def marks_of_memories(source: Source, memories: Sequence[str]) -> dict[str, tupl
         found: dict[str, list[Mark]] = {}
         for row in facts.of_memories(connection, memories):
             if row.status == "conflict" and row.memory_id is not None:
-                found.setdefault(row.memory_id, []).append(_mark(connection, row))
+                found.setdefault(row.memory_id, []).append(_mark(connection, row, several=False))
         return {memory: tuple(of) for memory, of in found.items()}
 
 
@@ -89,42 +85,43 @@ def said(marks: Iterable[Mark]) -> str:
 
 
 def _words(mark: Mark) -> str:
-    by = mark.by if len(mark.by) <= LONGEST else mark.by[:LONGEST].rsplit(" ", 1)[0] + " …"
+    by = _short(mark.by)
+    what = f"“{_short(mark.text)}” " if mark.text else ""
     if mark.status == "conflict":
-        return f"contradicted on {mark.day}: {by}" if by else "contradicted"
-    return f"no longer so since {mark.day}" + (f": {by}" if by else "")
+        return f"{what}contradicted on {mark.day}: {by}" if by else f"{what}contradicted"
+    return f"{what}no longer so since {mark.day}" + (f": {by}" if by else "")
 
 
-def _mark(connection: Connection, row: FactRow) -> Mark:
+def _short(text: str) -> str:
+    text = text.removesuffix(".")
+    return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …"
+
+
+def _mark(connection: Connection, row: FactRow, several: bool) -> Mark:
     place = row.source_turn or row.memory_id or row.id
+    text = row.text if several else ""
     if row.status == "conflict":
         against = of(connection, row.id)
         by = "; ".join(one.text for one in against)
         day = max((one.learned_at[:10] for one in against), default=row.learned_at[:10])
-        return Mark(place, row.status, row.text, by, day)
+        return Mark(place, row.status, text, by, day)
     by = ""
     if row.superseded_by is not None:
         successors = facts.by_ids(connection, [row.superseded_by])
         by = successors[0].text if successors else ""
-    return Mark(place, row.status, row.text, by, (row.valid_to or row.closed_at or "")[:10])
+    return Mark(place, row.status, text, by, (row.valid_to or row.closed_at or "")[:10])
 
 
-def _repeated(connection: Connection, turns: Iterable[str]) -> list[FactRow]:
+def _told(connection: Connection, turns: Sequence[str]) -> dict[str, list[FactRow]]:
+    """The facts each of these turns states, for the first time or again, by id."""
     wanted = [number(turn, "t") for turn in turns]
     rows = connection.execute(
-        "select distinct fact_id from sightings where how = 'said' and turn_id in "
-        f"({', '.join('?' * len(wanted))})",
+        "select turn_id, fact_id from sightings where how = 'said' and turn_id in "
+        f"({', '.join('?' * len(wanted))}) order by turn_id, fact_id",
         wanted,
-    )
-    return facts.by_ids(connection, [f"f{row[0]}" for row in rows])
-
-
-def _places(
-    connection: Connection, rows: Sequence[str], turns: Sequence[str]
-) -> dict[str, set[str]]:
-    wanted = set(turns)
-    found: dict[str, set[str]] = {}
-    for one in facts.sightings(connection, rows) if rows else ():
-        if one.turn_id in wanted and one.how == "said":
-            found.setdefault(one.fact_id, set()).add(one.turn_id)
+    ).fetchall()
+    held = {row.id: row for row in facts.by_ids(connection, {f"f{fact}" for _, fact in rows})}
+    found: dict[str, list[FactRow]] = {}
+    for turn, fact in rows:
+        found.setdefault(f"t{turn}", []).append(held[f"f{fact}"])
     return found
