@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lila_app.cli import options
+from lila_app.cli.eval_extraction import dates, extraction
 from lila_app.cli.eval_privacy import privacy
 from lila_app.cli.output import answer, document, table
 from lila_app.cli.progress import progress
@@ -22,6 +23,8 @@ def eval() -> None:
 
 
 eval.add_command(privacy)
+eval.add_command(dates)
+eval.add_command(extraction)
 
 
 @eval.command()
