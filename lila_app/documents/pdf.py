@@ -4,73 +4,112 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from lila_app.documents.markdown import LONGEST_HEADING
 from lila_app.documents.model import Loaded, Part
+from lila_app.documents.overdue import OverdueError, within
 from lila_app.documents.text import LIMIT, short, tidy
-from lila_app.errors import DocumentError
+from lila_app.errors import DocumentError, LilaError
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
+PAGE_SECONDS = 20.0
+"""For the text of one page; the slowest that people have, drawings of thousands of lines, take two
+or three on one core. Opening a file and reading its outline have as long each."""
+
+MOST_OVERDUE = 3
+"""Pages that may take too long before the rest of a file is left: it was made to be slow."""
+
 SCANNED = "its pages are images without text; make them readable first, for example with ocrmypdf"
 
 
-def read_pdf(path: Path, *, stop: Callable[[], None], limit: int = LIMIT) -> Loaded:
+def read_pdf(
+    path: Path,
+    *,
+    stop: Callable[[], None],
+    limit: int = LIMIT,
+    page_seconds: float = PAGE_SECONDS,
+) -> Loaded:
     """Read the text of a PDF, at most `limit` characters of it.
 
-    `stop` is called before each page and may raise. Raises `DocumentError` for one that is
-    locked, broken or has no text (a scan is named as such).
+    `stop` is called before and during each page and may raise. A page that takes longer than
+    `page_seconds` is left out. Raises `DocumentError` for a file that is locked, broken or has no
+    text (a scan is named as such).
     """
-    from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
     # pypdf warns about every oddity of a file; what matters is said in the notice.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     with path.open("rb") as file:
         try:
-            reader = PdfReader(file)
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DocumentError("locked with a password")
-            pages = len(reader.pages)
-        except DocumentError:
+            reader, pages = within(page_seconds, partial(_open, file), stop)
+        except LilaError:
             raise
+        except OverdueError as problem:
+            raise DocumentError("it takes too long to read") from problem
         except DependencyError as problem:
             raise DocumentError(f"locked in a way LILA cannot open ({problem})") from problem
         except Exception as problem:
             # A broken file makes pypdf raise nearly anything; it is the document that is at fault.
             raise DocumentError(f"not a readable PDF ({short(problem)})") from problem
-        return _collect(reader, pages, stop, limit)
+        return _collect(reader, pages, _Bounds(stop, limit, page_seconds))
 
 
-def _collect(reader: PdfReader, pages: int, stop: Callable[[], None], limit: int) -> Loaded:
-    headings = _headings(reader, pages)
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Who may end the reading, characters taken at most, and seconds for each page."""
+
+    stop: Callable[[], None]
+    limit: int
+    seconds: float
+
+
+def _open(file: BinaryIO) -> tuple[PdfReader, int]:
+    from pypdf import PdfReader
+
+    reader = PdfReader(file)
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise DocumentError("locked with a password")
+    return reader, len(reader.pages)
+
+
+def _collect(reader: PdfReader, pages: int, bounds: _Bounds) -> Loaded:
+    headings = _outline(reader, pages, bounds)
     parts: list[Part] = []
     images: list[int] = []
     broken: list[int] = []
+    overdue: list[int] = []
     taken = last = 0
     for index in range(pages):
-        stop()
-        if taken >= limit:
+        bounds.stop()
+        if taken >= bounds.limit or len(overdue) == MOST_OVERDUE:
             break
         last = index + 1
-        text, scanned = _page(reader, index)
+        try:
+            text, scanned = within(bounds.seconds, partial(_page, reader, index), bounds.stop)
+        except OverdueError:
+            overdue.append(last)
+            continue
         if text is None:
             broken.append(last)
         elif text.strip():
-            parts.append(Part(text[: limit - taken], heading=headings[index], page=last))
+            parts.append(Part(text[: bounds.limit - taken], heading=headings[index], page=last))
             taken += len(text)
         elif scanned:
             images.append(last)
     if not parts:
-        raise DocumentError(SCANNED if images else _nothing(broken))
+        raise DocumentError(SCANNED if images else _nothing([*broken, *overdue]))
     notices = [
         f"pages {_ranges(images)} are images without text" if images else "",
         f"pages {_ranges(broken)} could not be read" if broken else "",
+        f"pages {_ranges(overdue)} took too long to read" if overdue else "",
         f"too long to take whole: of {pages} pages, the first {last} were taken"
-        if last < pages or taken > limit
+        if last < pages or taken > bounds.limit
         else "",
     ]
     return Loaded("pdf", "", tuple(parts), "; ".join(notice for notice in notices if notice))
@@ -99,6 +138,13 @@ def _shows_image(page: PageObject) -> bool:
     return any(
         value.get_object().get("/Subtype") == "/Image" for value in objects.get_object().values()
     )
+
+
+def _outline(reader: PdfReader, pages: int, bounds: _Bounds) -> list[tuple[str, ...]]:
+    try:
+        return within(bounds.seconds, partial(_headings, reader, pages), bounds.stop)
+    except OverdueError:
+        return [()] * pages
 
 
 def _headings(reader: PdfReader, pages: int) -> list[tuple[str, ...]]:

@@ -9,6 +9,13 @@ from typing import Any
 
 from docx import Document
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DecodedStreamObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+)
 
 IMAGE = "<image>"
 
@@ -110,3 +117,37 @@ def png() -> bytes:
         + block(b"IDAT", zlib.compress(rows))
         + block(b"IEND", b"")
     )
+
+
+def slow_pdf(pages: Sequence[str], slow: Sequence[int]) -> bytes:
+    """A PDF of which some pages (by index) show forms of forms of forms: ages to draw."""
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf(pages))))
+    inner: Any = None
+    for level in range(12):
+        form = DecodedStreamObject()
+        form.update(
+            {
+                NameObject("/Type"): NameObject("/XObject"),
+                NameObject("/Subtype"): NameObject("/Form"),
+            }
+        )
+        form[NameObject("/BBox")] = ArrayObject([NumberObject(n) for n in (0, 0, 9, 9)])
+        form.set_data(b"/F0 Do " * 8 if level else b"BT (x) Tj ET")
+        if inner is not None:
+            forms = DictionaryObject({NameObject("/F0"): inner})
+            form[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): forms})
+        inner = writer._add_object(form)
+    for index in slow:
+        page = writer.pages[index]
+        forms = DictionaryObject({NameObject("/F0"): inner})
+        resources = page["/Resources"].get_object()
+        assert isinstance(resources, DictionaryObject)
+        own = DictionaryObject(resources)
+        own[NameObject("/XObject")] = forms
+        page[NameObject("/Resources")] = own
+        content = DecodedStreamObject()
+        content.set_data(b"/F0 Do")
+        page[NameObject("/Contents")] = writer._add_object(content)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()

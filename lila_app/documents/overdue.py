@@ -1,0 +1,75 @@
+"""Work on a file somebody else made, given up when it takes too long.
+
+A hostile or broken file can keep a parser busy for hours, in pure Python. Such work is done in a
+thread of its own, and where it is not back in time an exception is raised in that thread. That ends
+anything that runs Python code; one that hangs inside a single call of C is left behind, and ends
+with the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_LOOK = 0.05
+"""Seconds between two looks at whether to stop."""
+_GRACE = 2.0
+"""Seconds in which the work has to end once it was told to."""
+
+
+class OverdueError(Exception):
+    """The work did not end in its time."""
+
+
+class _Ended(BaseException):
+    """Raised in the thread; no `except Exception` of a parser stops it."""
+
+
+def within(seconds: float, work: Callable[[], T], stop: Callable[[], None]) -> T:
+    """What `work` returns or raises, or `OverdueError` after so many seconds of wall time.
+
+    `stop` is called meanwhile and may raise; then the work is ended as well.
+    """
+    returned: list[T] = []
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            returned.append(work())
+        except Exception as problem:
+            raised.append(problem)
+        except _Ended:
+            pass
+
+    thread = threading.Thread(target=run, name="lila-reading", daemon=True)
+    thread.start()
+    try:
+        _await(thread, monotonic() + seconds, stop)
+    finally:
+        _end(thread)
+    if raised:
+        raise raised[0]
+    if not returned:
+        raise OverdueError
+    return returned[0]
+
+
+def _await(thread: threading.Thread, until: float, stop: Callable[[], None]) -> None:
+    while thread.is_alive() and monotonic() < until:
+        thread.join(_LOOK)
+        stop()
+
+
+def _end(thread: threading.Thread) -> None:
+    until = monotonic() + _GRACE
+    while thread.is_alive() and thread.ident is not None and monotonic() < until:
+        # Again and again: a `finally` of the parser may have taken the place of the last one.
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(_Ended)
+        )
+        thread.join(_LOOK)
