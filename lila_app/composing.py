@@ -18,6 +18,7 @@ from lila_app.context import (
     assemble,
     layer_query,
     policy_hash,
+    topic,
 )
 from lila_app.context.items import ModelLimits
 from lila_app.context.policy import UseCase
@@ -210,10 +211,15 @@ def _searches(row: UseCase) -> bool:
 
 
 def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
-    previous = ""
-    if ask.session_id is not None:
-        row = turns.latest(resources.store, ask.session_id, ask.before_sequence)
-        previous = row.user if row is not None and not row.erased else ""
+    earlier: list[str] = []
+    before = ask.before_sequence
+    while ask.session_id is not None and len(earlier) < policy.query.back:
+        row = turns.latest(resources.store, ask.session_id, before)
+        if row is None:
+            break
+        earlier.append("" if row.erased else row.user)
+        before = row.sequence
+    previous = topic(earlier, policy.query)
     goals = [goal.text for goal in state.list_goals(resources.store, ask.session_id)]
     return layer_query(ask.text, previous, goals, policy.query)
 

@@ -31,7 +31,7 @@ from lila_app.context.items import (
 )
 from lila_app.context.parse import Source, concerns, parse_policy
 from lila_app.context.policy import Policy, from_snapshot, policy_hash, snapshot
-from lila_app.context.query import layer_query
+from lila_app.context.query import layer_query, topic
 from lila_app.context.screen import Reason
 from lila_app.context.specification import (
     Deadline,
@@ -80,4 +80,5 @@ __all__ = [
     "snapshot",
     "to_inputs",
     "token_limit",
+    "topic",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -309,9 +309,16 @@ def _window(row: _Reader) -> WindowPolicy:
 
 
 def _query(row: _Reader) -> QueryPolicy:
-    row.only(("short_words", "leaning_words", "leaning"))
+    row.only([field.name for field in fields(QueryPolicy)])
     return QueryPolicy(
-        row.integer("short_words", 0), row.integer("leaning_words", 0), row.names("leaning")
+        short_words=row.integer("short_words", 0),
+        leaning_words=row.integer("leaning_words", 0),
+        leaning=row.names("leaning"),
+        faint=row.names("faint"),
+        opening=row.names("opening"),
+        empty=row.names("empty"),
+        topic_words=row.integer("topic_words", 0),
+        back=row.integer("back", 1, 20),
     )
 
 

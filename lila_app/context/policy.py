@@ -129,13 +129,20 @@ FORMER_TOOLS = ToolsPolicy(steps=0, result_tokens=0, deadline_ms=0)
 class QueryPolicy:
     """When a turn leans on what came before, what is searched includes what came before.
 
-    A turn of at most `short_words` words leans; so does one of at most `leaning_words` words that
-    holds one of `leaning`.
+    Words of a turn's own are those in none of the four lists. A turn without any leans. One of at
+    most `leaning_words` words leans when it holds one of `leaning`, or, having fewer than
+    `topic_words` of its own, one of `faint` or an `opening`; one of at most `short_words` words
+    leans when it has one of its own. `back` is how many turns are looked at for one with a topic.
     """
 
     short_words: int
     leaning_words: int
     leaning: tuple[str, ...]
+    faint: tuple[str, ...] = ()
+    opening: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    topic_words: int = 0
+    back: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +211,8 @@ def _block(row: Mapping[str, Any]) -> BlockPolicy:
 
 def _query(row: Mapping[str, Any]) -> QueryPolicy:
     values = dict(row)
-    values["leaning"] = tuple(row["leaning"])
+    for name in ("leaning", "faint", "opening", "empty"):
+        values[name] = tuple(row.get(name, ()))
     return QueryPolicy(**values)
 
 

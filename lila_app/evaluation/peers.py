@@ -2,9 +2,9 @@
 
     PYTHON peers.py NAME < task.json > ranks.json      # NAME: mem0 or agentrecall
 
-It imports nothing of LILA, and LILA never imports it. The task holds `texts` (messages), `questions`
-and `vectors` by text, so that embeddings are the same for all and cost none of them anything. The
-answer holds, for each question, places of texts best first, and milliseconds.
+It imports nothing of LILA, and LILA never imports it. The task holds `texts` (messages),
+`questions` and `vectors` by text, so that embeddings are the same for all and cost none of them
+anything. The answer holds, for each question, places of texts best first, and milliseconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mem0(task: dict[str, Any], folder: str):
     os.environ["OPENAI_API_KEY"] = "not-used"
     from mem0 import Memory
 
-    vectors = task["vectors"]
+    vectors = {_bare(text): vector for text, vector in task["vectors"].items()}
 
     class Known:
         """The vectors of the task in place of a model."""
@@ -35,7 +35,7 @@ def mem0(task: dict[str, Any], folder: str):
 
         def embed(self, text: str, memory_action: str = "") -> list[float]:
             del memory_action
-            return vectors[text]
+            return vectors[_bare(text)]
 
         def embed_batch(self, texts: list[str], memory_action: str = "") -> list[list[float]]:
             return [self.embed(text, memory_action) for text in texts]
@@ -46,12 +46,12 @@ def mem0(task: dict[str, Any], folder: str):
             "vector_store": {
                 "provider": "qdrant",
                 "config": {
-                    "path": os.path.join(folder, "qdrant"),
+                    "path": f"{folder}/qdrant",
                     "embedding_model_dims": size,
                     "collection_name": "said",
                 },
             },
-            "history_db_path": os.path.join(folder, "history.db"),
+            "history_db_path": f"{folder}/history.db",
         }
     )
     memory.embedding_model = Known()
@@ -65,11 +65,16 @@ def mem0(task: dict[str, Any], folder: str):
     return ask
 
 
+def _bare(text: str) -> str:
+    """A text as it may come back from a system that trims it."""
+    return " ".join(text.split())
+
+
 def agentrecall(task: dict[str, Any], folder: str):
     """agentrecall-db: full text over one SQLite file, without a model of its own."""
     from agentrecall import Memory
 
-    memory = Memory(os.path.join(folder, "recall.db"), embeddings=False)
+    memory = Memory(f"{folder}/recall.db", embeddings=False)
     texts = task["texts"]
     memory.add_many([{"content": t, "metadata": {"place": n}} for n, t in enumerate(texts)])
 

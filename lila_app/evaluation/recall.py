@@ -126,18 +126,20 @@ def of_lila(
     conversation: Conversation, budgets: Sequence[int], embedder: Embedder
 ) -> Iterator[Trial]:
     """LILA's own trials, in a store that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        with open_lila(Path(folder) / "home", embedder=embedder) as lila:
-            _fill(lila, conversation, Path(folder) / "said.jsonl")
-            now = conversation.messages[-1].at
-            lila.preview("ready?", use_case=USE_CASE, now=now)
-            for asked in conversation.questions:
-                for budget in budgets:
-                    start = time.perf_counter()
-                    context = lila.preview(asked.text, use_case=USE_CASE, budget=budget, now=now)
-                    ms = 1000 * (time.perf_counter() - start)
-                    used: int = context.record["token_budget"]["used"]
-                    yield _trial(LILA, budget, asked, carried(context.record), used, ms)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_lila(Path(folder) / "home", embedder=embedder) as lila,
+    ):
+        _fill(lila, conversation, Path(folder) / "said.jsonl")
+        now = conversation.messages[-1].at
+        lila.preview("ready?", use_case=USE_CASE, now=now)
+        for asked in conversation.questions:
+            for budget in budgets:
+                start = time.perf_counter()
+                context = lila.preview(asked.text, use_case=USE_CASE, budget=budget, now=now)
+                ms = 1000 * (time.perf_counter() - start)
+                used: int = context.record["token_budget"]["used"]
+                yield _trial(LILA, budget, asked, carried(context.record), used, ms)
 
 
 def carried(record: Mapping[str, Any]) -> frozenset[str]:

@@ -135,9 +135,7 @@ def scored(scale: Scale, words: float, near: float, fresh: float) -> int:
     return 0 if not words and not near else _score(scale, _own(scale, words, near, fresh))
 
 
-def scored_turn(
-    scale: TurnScale, words: float, near: float, fresh: float, around: Around
-) -> int:
+def scored_turn(scale: TurnScale, words: float, near: float, fresh: float, around: Around) -> int:
     """The score of a turn with what stands around it."""
     total = _own(scale, words, near, fresh)
     total += scale.session * around.session
@@ -169,7 +167,7 @@ _ALLOWED = {
 
 
 def parse(sources: Sequence[Source]) -> Scales:
-    """The sections of the shipped table with the person's own laid over them. Raises PolicyError."""
+    """The sections of the shipped table, the person's own laid over them. Raises PolicyError."""
     return _parsed(tuple(sources))
 
 

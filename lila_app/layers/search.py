@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lila_app.layers.port import Question
 from lila_app.layers.past import Past, Ranked
+from lila_app.layers.port import Question
 from lila_app.layers.score import Scale, TurnScale, meaning, recency, scored
 from lila_app.storage import memories, search, vectors
 from lila_app.storage.connection import Store
@@ -21,9 +21,7 @@ class Finder:
 
     def memories(self, question: Question, scale: Scale, *, k: int) -> tuple[tuple[str, int], ...]:
         """Ids and scores of at most `k` memories, best first, ties by id."""
-        by_words = search.search_text(
-            self.store, "memories", question.text, k=scale.candidates
-        )
+        by_words = search.search_text(self.store, "memories", question.text, k=scale.candidates)
         by_meaning = vectors.search(
             self.store,
             "memories",
