@@ -10,6 +10,7 @@ import click
 from lila_app.cli import options
 from lila_app.cli.eval_extraction import dates, extraction
 from lila_app.cli.eval_privacy import privacy
+from lila_app.cli.eval_stale import stale
 from lila_app.cli.output import answer, document, table
 from lila_app.cli.progress import progress
 
@@ -25,6 +26,7 @@ def eval() -> None:
 eval.add_command(privacy)
 eval.add_command(dates)
 eval.add_command(extraction)
+eval.add_command(stale)
 
 
 @eval.command()
