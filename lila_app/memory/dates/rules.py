@@ -21,23 +21,29 @@ from lila_app.memory.dates.words import (
     WEEKDAY,
     WEEKDAY_SHORT,
     YEAR,
-    hinted,
+    features,
     side_of,
 )
 from lila_app.memory.model import ResolvedDate
 
-Rule = tuple[re.Pattern[str], Callable[[Said], Span | None]]
+Rule = tuple[frozenset[str], re.Pattern[str], Callable[[Said], Span | None]]
+
+MOST = 200
+"""Dates of one text, about: a text with more is a table, and nobody asks what day it was said."""
 
 _WHICH = r"(?P<which>this past|this coming|last|past|previous|this|next|coming|following)"
 
 
 def found_by_rule(text: str, day: date) -> tuple[ResolvedDate, ...]:
     """The dates the rules find, in the order of the text, none overlapping another."""
-    if not hinted(text):
-        return ()
     text = text.replace("’", "'")
+    have = features(text)
+    if not have:
+        return ()
     found: list[ResolvedDate] = []
-    for pattern, meaning in _RULES:
+    for needed, pattern, meaning in _RULES:
+        if not needed <= have or len(found) >= MOST:
+            continue
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(one.start < end and start < one.end for one in found):
@@ -62,8 +68,9 @@ def _safely(meaning: Callable[[Said], Span | None], said: Said) -> Span | None:
         return None
 
 
-def _rule(pattern: str, meaning: Callable[[Said], Span | None], *, cased: bool = False) -> Rule:
-    return re.compile(pattern, 0 if cased else re.IGNORECASE), meaning
+def _rule(needed: str, pattern: str, meaning: Callable[[Said], Span | None]) -> Rule:
+    """A rule, and the features of a text (`words.features`) without which it cannot match."""
+    return frozenset(needed.split()), re.compile(pattern, re.IGNORECASE), meaning
 
 
 _NAMED_DAY = rf"(?:{WEEKDAY},?[ ](?:the[ ])?)?"
@@ -73,121 +80,163 @@ _UNIT = r"(?P<unit>week|month|year)"
 _NO_NOUN = r"(?=\s*(?:$|[.,;:!?)\n]|(?:at|in|with|for|and|or|to|we|i|because|but|so|if|when)\b))"
 
 _RULES: tuple[Rule, ...] = (
-    _rule(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b", meanings.iso_meant),
+    _rule("digit", r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b", meanings.iso_meant),
     _rule(
+        "digit",
         r"\b(?P<one>\d{1,2})(?P<mark>[./-])(?P<other>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})\b",
         meanings.slashed_meant,
     ),
     _rule(
+        "digit month",
         rf"\b{_NAMED_DAY}(?:the[ ])?{DAY_NUMBER}[ ](?:of[ ])?{MONTH}\b(?:\.?,?[ ]{YEAR})?",
         meanings.day_of_month_meant,
     ),
     _rule(
+        "digit month",
         rf"\b{_NAMED_DAY}{MONTH}\.?[ ](?:the[ ])?{DAY_NUMBER}\b(?![:.]\d)(?:,?[ ]{YEAR})?",
         meanings.day_of_month_meant,
     ),
     _rule(
+        "digit unit",
         rf"\bthe[ ]{DAY_NUMBER}[ ]of[ ](?P<which>last|this|next)[ ]month\b",
         meanings.nth_of_month_meant,
     ),
-    _rule(rf"\b(?:in[ ])?{MONTH}(?:[ ]of)?,?[ ]{YEAR}", meanings.month_of_year_meant),
     _rule(
+        "digit month", rf"\b(?:in[ ])?{MONTH}(?:[ ]of)?,?[ ]{YEAR}", meanings.month_of_year_meant
+    ),
+    _rule(
+        "unit",
         r"\b(?P<word>the[ ]day[ ]before[ ]yesterday|the[ ]day[ ]after[ ]tomorrow)" + _DAYTIME,
         meanings.near_meant,
     ),
-    _rule(r"\b(?P<word>yesterday|tomorrow|tmrw|last[ ]night)\b" + _DAYTIME, meanings.near_meant),
-    _rule(r"\b(?P<word>(?:earlier |later )?today|tonight)\b", meanings.near_meant),
-    _rule(r"\b(?P<word>this (?:morning|afternoon|evening))\b", meanings.near_meant),
     _rule(
+        "near",
+        r"\b(?P<word>yesterday|tomorrow|tmrw|last[ ]night)\b" + _DAYTIME,
+        meanings.near_meant,
+    ),
+    _rule("near", r"\b(?P<word>(?:earlier |later )?today|tonight)\b", meanings.near_meant),
+    _rule("near", r"\b(?P<word>this (?:morning|afternoon|evening))\b", meanings.near_meant),
+    _rule(
+        "unit",
         rf"\b{AMOUNT}[ ](?P<unit>day|weekend|week|month|year)s?[ ](?P<back>ago|back)\b",
         meanings.counted_meant,
     ),
-    _rule(rf"\b{AMOUNT}[ ](?P<unit>{WEEKDAY})s?[ ](?P<back>ago)\b", meanings.counted_meant),
-    _rule(r"\b(?:half[ ]a[ ]year|six months) ago\b", meanings.half_year_meant),
     _rule(
+        "weekday", rf"\b{AMOUNT}[ ](?P<unit>{WEEKDAY})s?[ ](?P<back>ago)\b", meanings.counted_meant
+    ),
+    _rule("unit", r"\b(?:half[ ]a[ ]year|six months) ago\b", meanings.half_year_meant),
+    _rule(
+        "unit",
         rf"\bin[ ]{AMOUNT}[ ](?P<unit>day|week|month|year)s?(?P<back>)\b(?! of)",
         meanings.counted_meant,
     ),
     _rule(
+        "unit",
         rf"\b{AMOUNT}[ ](?P<unit>day|week|month|year)s?[ ](?:from[ ](?:now|today))(?P<back>)\b",
         meanings.counted_meant,
     ),
-    _rule(r"\bthe other day\b", meanings.lately_meant),
+    _rule("near", r"\bthe other day\b", meanings.lately_meant),
     _rule(
+        "unit",
         rf"\b(?P<which>last|past|next|coming)[ ]{AMOUNT}[ ](?P<unit>day|week|month|year)s\b",
         meanings.stretch_meant,
     ),
     _rule(
+        "weekday unit",
         rf"\b(?:on[ ])?(?P<weekday>{WEEKDAY})[ ](?:of[ ])?(?P<which>last|this|next)[ ]week\b",
         meanings.weekday_of_week_meant,
     ),
     _rule(
+        "weekday unit",
         rf"\b(?P<which>last|this|next)[ ]week(?:[ ]on|'s)?[ ](?P<weekday>{WEEKDAY})\b",
         meanings.weekday_of_week_meant,
     ),
-    _rule(rf"\bthe[ ](?P<weekday>{WEEKDAY})[ ]before[ ]last\b", meanings.weekday_before_last_meant),
     _rule(
-        r"\bthe[ ](?P<unit>weekend|week|month|year)[ ]before[ ]last\b", meanings.before_last_meant
+        "weekday",
+        rf"\bthe[ ](?P<weekday>{WEEKDAY})[ ]before[ ]last\b",
+        meanings.weekday_before_last_meant,
     ),
     _rule(
-        rf"\b{_WHICH}[ ](?P<weekday>{WEEKDAY}|{WEEKDAY_SHORT})\b{_DAYTIME}", meanings.weekday_meant
+        "unit",
+        r"\bthe[ ](?P<unit>weekend|week|month|year)[ ]before[ ]last\b",
+        meanings.before_last_meant,
     ),
     _rule(
+        "weekday",
+        rf"\b{_WHICH}[ ](?P<weekday>{WEEKDAY}|{WEEKDAY_SHORT})\b{_DAYTIME}",
+        meanings.weekday_meant,
+    ),
+    _rule(
+        "unit",
         rf"\b(?:the[ ])?(?P<edge>end|beginning|start|"
         rf"middle)[ ]of[ ](?:the[ ]?)?{_WHICH}?[ ]?{_UNIT}\b",
         meanings.edge_meant,
     ),
     _rule(
+        "unit",
         r"\b(?P<part>earlier|later)[ ](?P<which>this)[ ](?P<unit>week|month|year)\b",
         meanings.within_meant,
     ),
-    _rule(rf"\b{_WHICH}[ ](?P<unit>weekend|week|month|year)\b(?!s|'s[ ]end)", meanings.unit_meant),
-    _rule(r"\b(?:over|at|on|during|for)[ ]the[ ]weekend\b", meanings.bare_weekend_meant),
     _rule(
+        "unit",
+        rf"\b{_WHICH}[ ](?P<unit>weekend|week|month|year)\b(?!s|'s[ ]end)",
+        meanings.unit_meant,
+    ),
+    _rule("unit", r"\b(?:over|at|on|during|for)[ ]the[ ]weekend\b", meanings.bare_weekend_meant),
+    _rule(
+        "season",
         rf"\b(?P<which>this[ ]past|this[ ]coming|last|past|this|next|coming|in|in[ ]the|"
         rf"during[ ]the|over[ ]the)"
         rf"[ ](?P<season>spring|summer|autumn|fall|winter)\b(?:[ ](?:of[ ])?{YEAR})?",
         meanings.season_meant,
     ),
     _rule(
+        "season",
         rf"\b(?P<which>)(?P<season>spring|summer|autumn|fall|winter)[ ](?:of[ ])?{YEAR}",
         meanings.season_meant,
     ),
     _rule(
+        "feast",
         r"\b(?P<which>this[ ]past|last|past|this|next|on|at|for|over|since|until|till|by|before|"
         r"after|around)"
         rf"[ ]{FEAST}",
         meanings.feast_meant,
     ),
     _rule(
+        "month",
         r"\b(?P<which>this[ ]past|this[ ]coming|last|past|this|next|since|until|till|by|in|"
         r"back[ ]in|during|"
         rf"from|around|of|early|late|mid)[ ](?:early[ ]|late[ ]|mid-?[ ]?)?{MONTH}\b(?![ ]?\d)",
         meanings.month_meant,
     ),
     _rule(
+        "digit",
         r"\b(?:in|since|until|till|by|from|during|before|after|around|back[ ]in|year)[ ]"
         rf"(?:the[ ]year[ ])?(?:(?P<part>early|mid|"
         rf"late)[ -])?{YEAR}(?![-/.:]\d)(?![ ]?[%€$a-z]*(?:km|kg|people|euros?)\b)",
         meanings.year_meant,
     ),
-    _rule(rf"\b(?P<part>early|mid|late)[ -]{YEAR}", meanings.year_meant),
+    _rule("digit", rf"\b(?P<part>early|mid|late)[ -]{YEAR}", meanings.year_meant),
     _rule(
+        "digit",
         rf"\b(?:on|by|until|till|since|from|before|after)[ ]the[ ]{DAY_NUMBER}" + _NO_NOUN,
         meanings.nth_meant,
     ),
     _rule(
+        "weekday",
         rf"\b(?<!every )(?<!each )(?:(?:on|by|until|till|since|"
         rf"for)[ ])(?P<which>)(?P<weekday>{WEEKDAY})\b{_DAYTIME}",
         meanings.weekday_meant,
     ),
     _rule(
+        "weekday",
         rf"(?<!every )(?<!each )(?<!Every )(?<!Each )\b(?P<which>)(?P<weekday>"
         rf"(?-i:[A-Z])[a-z]{{2,5}}day)\b{_DAYTIME}",
         meanings.weekday_meant,
     ),
     # Last, as it leans on the days found before it.
     _rule(
+        "unit",
         r"\bthe[ ](?P<unit>day|week|month|year)[ ](?P<side>before|after)\b" + _NO_NOUN,
         meanings.beside_meant,
     ),

@@ -62,23 +62,31 @@ FEAST = (
     r"new year's|valentine's(?: day)?|halloween|easter(?: sunday)?|thanksgiving)\b"
 )
 
-_HINT = re.compile(
-    r"\d|day|tomorrow|night|week|month|year|ago|tmrw|morning|afternoon|evening|spring|summer|"
-    r"autumn|fall|"
-    r"winter|christmas|easter|halloween|thanksgiving|valentine|"
-    r"\b(?:last|past|this|next|coming|in|since|until|till|by)\s+"
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|early|late|"
-    r"mid)|"
-    r"\b(?:january|february|march|april|june|july|august|september|october|november|december)",
+_FEATURE = re.compile(
+    r"(?P<digit>\d)|"
+    r"(?P<feast>christmas|boxing day|new year|valentine|halloween|easter|thanksgiving)|"
+    r"(?P<near>yesterday|tomorrow|tmrw|today|tonight|last night|this morning|this afternoon|"
+    r"this evening|other day)|"
+    r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"\b(?:last|past|this|next|coming|following) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\\b)|"
+    r"(?P<season>spring|summer|autumn|fall|winter)|"
+    r"(?P<unit>day|week|month|year)|"
+    r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
     re.IGNORECASE,
 )
+
+
+def features(text: str) -> frozenset[str]:
+    """Which sorts of time words a text has: only rules that need none other are tried."""
+    return frozenset(match.lastgroup or "" for match in _FEATURE.finditer(text))
+
 
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|want to|need to|have to|"
     r"got to|must|should|upcoming|due|starts?|begins?|arrives?|leaves?|deadline|appointment|"
     r"(?:am|is|are) (?!was)\w+ing|is|are|let's|until|by then)\b|'ll\b|'(?:m|re|s) \w+ing\b|"
     r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|"
-    r"until)\s*$|"
+    r"until)\s*(?:\d\S*|noon)?\s*$|"
     r"\b(?:i've|i have|we have|we've|has) (?:got )?(?:a|an|my|our|another)\b",
     re.IGNORECASE,
 )
@@ -90,11 +98,6 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?;\n]+(?=\s|$)")
-
-
-def hinted(text: str) -> bool:
-    """Is there any word or figure a rule could take?"""
-    return _HINT.search(text) is not None
 
 
 def amount(words: str) -> tuple[int, int]:

@@ -113,10 +113,21 @@ def _spoken(value: str, body: str, predicate: Predicate) -> str:
 def _value(fact: Fact, stated: Stated) -> str:
     value = " ".join(fact.value.split())
     if fact.predicate == "due_on":
-        return _days(stated.dates[-1].first, stated.dates[-1].last) if stated.dates else ""
+        if not stated.dates:
+            return ""
+        at = _AT.search(stated.body)
+        hour = f" at {at[1]}" if at else ""
+        return _days(stated.dates[-1].first, stated.dates[-1].last) + hour
     if fact.predicate == "birthday":
         return _birthday(value)
     return value
+
+
+_AT = re.compile(
+    r"\b(?:at|to) (\d{1,2}(?::\d\d)? ?[ap]m|\d{1,2}:\d\d|noon|midnight|"
+    r"(?:half past|quarter past|quarter to) \w+)\b",
+    re.IGNORECASE,
+)
 
 
 def _birthday(words: str) -> str:

@@ -131,7 +131,7 @@ def _mended_word(words: Words, place: int) -> Word:
         return _mended_joint(word, before, after, place)
     if word.low == "getting":
         return replace(word, lemma="get")
-    if word.tag == "VB" and place > 2 and words[place - 2].low in ("just", "only"):
+    if word.tag == "VB" and place > 2 and words[place - 2].low in ("just", "only", "allergic"):
         return replace(word, tag="NN", lemma=word.low)
     return _mended_verb(word, before, after)
 
@@ -275,7 +275,9 @@ def _about(words: Words, place: int, floor: int) -> bool:
     """My appointment with Dr Valente, the flight to Oslo: what stands behind belongs to it."""
     apt = words[place].low in ("with", "to", "for", "at") and words[place].dep != "mark"
     noun = place > floor and words[place - 1].tag in ("NN", "NNS") and not words[place - 1].dated
-    return apt and noun and is_name(words[place + 1]) and floor == 0
+    after = words[place + 1]
+    named = is_name(after) or (words[place].low == "with" and after.low in ("the", "my", "our"))
+    return apt and noun and named and floor == 0
 
 
 def _coordinates(words: Words, place: int) -> bool:

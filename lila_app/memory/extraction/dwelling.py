@@ -24,6 +24,11 @@ def _lives(reading: Reading, subject: Mention) -> list[Fact]:
     places = [part for preposition, part in reading.parts if preposition in ("in", "at")]
     found = [name for part in places for name in named_of(reading, part, "name")]
     facts = facts_of(reading, subject, "lives_in", found[:1], 8_500)
+    street = reading.part("at")
+    if any(word.text[:1].isdigit() for word in street):
+        tail = reading.part("in") or street
+        address = reading.text[street[0].start : max(street[-1].end, tail[-1].end)]
+        facts += facts_of(reading, subject, "address", [address])
     for mention in reading.names(reading.part("with")):
         facts += [Fact(*triple) for triple in mention.implied]
         if mention.sort == "name" or mention.implied:

@@ -15,6 +15,7 @@ from lila_app.memory.extraction.nouns import Mention, Speaking
 from lila_app.memory.extraction.parser import Parser
 from lila_app.memory.extraction.planning import planning
 from lila_app.memory.extraction.reading import Fact, Reading, read
+from lila_app.memory.extraction.templates import templated
 from lila_app.memory.extraction.words import Word, listed
 from lila_app.memory.model import ME, Candidate, Doubt, Extracted, Refused, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
@@ -73,11 +74,16 @@ class Extractor:
                 if _LIKE_A_FACT.search(sentence):
                     refused.append(Refused(start, end, doubt))
             elif _worth_parsing(sentence):
-                found += self._sentence(sentence, start, dates, speaking)
+                found += self._sentence(sentence, start, dates, speaking, utterance.text[:start])
         return Extracted(_unique(found), tuple(refused), dates)
 
     def _sentence(
-        self, sentence: str, start: int, dates: Sequence[ResolvedDate], speaking: Speaking
+        self,
+        sentence: str,
+        start: int,
+        dates: Sequence[ResolvedDate],
+        speaking: Speaking,
+        before: str,
     ) -> list[Candidate]:
         lead = asking.asked(sentence)
         if speaking.speaker != ME:
@@ -102,6 +108,10 @@ class Extractor:
                 for fact, near in self._facts(body, inside, speaking, lead.cue)
             ]
         kept = [one for one in made if one is not None]
+        if not kept and not asking.is_command(body):
+            facts = templated(body, speaking.speaker, lead.cue, before[-400:])
+            made = [build.candidate(fact, stated, self._predicates) for fact in facts]
+            kept = [one for one in made if one is not None]
         if not kept and lead.explicit and len(body.split()) > 1 and not body.endswith("?"):
             kept = self._note(body, stated, speaking)
         return kept

@@ -74,8 +74,8 @@ def _with_tail(reading: Reading, words: Words) -> str:
 def _speaks(reading: Reading, subject: Mention) -> list[Fact]:
     if not is_person(subject) or not is_standing(reading) or reading.clause.progressive:
         return []
-    found = [w.text for w in reading.part("") if w.low in LANGUAGES]
-    return facts_of(reading, subject, "speaks", found, 8_500)
+    words = [w for w in reading.part("") if w.low in LANGUAGES or w.text[:1].isupper()]
+    return facts_of(reading, subject, "speaks", [word.text for word in words], 8_500)
 
 
 def _grew(reading: Reading, subject: Mention) -> list[Fact]:

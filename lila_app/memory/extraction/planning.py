@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lila_app.memory.extraction.lexicon import MEETINGS, ROLES, VAGUE
 from lila_app.memory.extraction.nouns import Mention
 from lila_app.memory.extraction.reading import Fact, Reading
+from lila_app.memory.extraction.templates import scheduled
 from lila_app.memory.extraction.words import Words, listed, said
 
 _SCHEDULED = MEETINGS | listed(
@@ -83,7 +84,7 @@ def _due(reading: Reading, subject: Mention) -> list[Fact]:
     if not (moved or begins or stands):
         return []
     cue = reading.cue or ("update" if moved or "now" in reading.adverbs else "")
-    return [Fact(subject.name, "due_on", "", cue=cue, when="span")]
+    return [Fact(scheduled(subject.name), "due_on", "", cue=cue, when="span")]
 
 
 def _plans(reading: Reading, subject: Mention) -> list[Fact]:

@@ -134,7 +134,9 @@ def _parts(words: Words) -> list[tuple[str, Words]]:
             continue
         if _leads(words, place):
             found.append((word.low, []))
-        elif word.tag in ("RB", "RBR") and word.low in _LATE | {"more", "longer", "any"}:
+        elif (
+            word.low == "any" and any(w.low in ("more", "longer") for w in words[place + 1 :][:1])
+        ) or (word.tag in ("RB", "RBR", "JJR") and word.low in _LATE | {"more", "longer", "any"}):
             continue
         else:
             found[-1][1].append(word)
