@@ -60,9 +60,7 @@ def kept(privacy: Privacy, reply: Reply) -> Reply:
     """A reply as its tools and the record may have it. Blocking."""
     if not privacy.storing:
         return reply
-    calls = [
-        replace(call, arguments=_arguments(privacy, call.arguments)) for call in reply.calls
-    ]
+    calls = [replace(call, arguments=_arguments(privacy, call.arguments)) for call in reply.calls]
     return replace(reply, pieces=[privacy.kept(reply.said, ours=True)], calls=calls)
 
 

@@ -7,7 +7,14 @@ from datetime import datetime
 from typing import Any, cast
 
 from lila_app import citing, moments
-from lila_app.context import Context, Specification, assemble, from_inputs, from_snapshot, policy_hash
+from lila_app.context import (
+    Context,
+    Specification,
+    assemble,
+    from_inputs,
+    from_snapshot,
+    policy_hash,
+)
 from lila_app.embedding.tokens import TOKENIZER
 from lila_app.errors import NotFoundError
 from lila_app.facade.differences import compare

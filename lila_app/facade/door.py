@@ -61,9 +61,10 @@ def shown(privacy: Privacy, value: T) -> T:
 def _shown(privacy: Privacy, value: object) -> object:
     if isinstance(value, str):
         return privacy.shown(value)
-    if isinstance(value, tuple | list):
-        items = [_shown(privacy, one) for one in cast("list[object]", value)]
-        return tuple(items) if type(value) is tuple else items
+    if isinstance(value, tuple):
+        return tuple(_shown(privacy, one) for one in cast("tuple[object, ...]", value))
+    if isinstance(value, list):
+        return [_shown(privacy, one) for one in cast("list[object]", value)]
     if isinstance(value, Mapping):
         mapping = cast("Mapping[str, object]", value)
         return {key: _shown(privacy, one) for key, one in mapping.items()}

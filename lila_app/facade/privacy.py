@@ -89,10 +89,7 @@ class PrivacyRules:
             ),
             held=held,
             texts=looked,
-            vault=tuple(
-                Count("vault", kind, 0, number)
-                for kind, number in sorted(counts.items())
-            ),
+            vault=tuple(Count("vault", kind, 0, number) for kind, number in sorted(counts.items())),
             unreadable=unreadable,
             key=key,
             remote=remote,
@@ -120,7 +117,7 @@ class PrivacyRules:
         return self._privacy.vault.clear()
 
     def _vault(self) -> tuple[Mapping[Kind, int], int, str]:
-        """Values by kind, those nobody can read, and where the key lies or what is wrong with it."""
+        """Values by kind, how many nobody can read, and where the key lies or what is wrong."""
         vault = self._privacy.vault
         try:
             return vault.counts(), vault.unreadable, self._privacy.key.where()
@@ -150,14 +147,14 @@ class PrivacyRules:
             if label in kinds
         }
         keys = sorted({*plain, *replaced})
-        return looked, tuple(
-            Count(*key, plain.get(key, 0), replaced.get(key, 0)) for key in keys
-        )
+        return looked, tuple(Count(*key, plain.get(key, 0), replaced.get(key, 0)) for key in keys)
 
     def _models(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The models of the declared chains and the default: not on this machine, and on it."""
         roster = self._resources.roster
-        names = dict.fromkeys((roster.default, *(n for c in roster.table.chains.values() for n in c)))
+        names = dict.fromkeys(
+            (roster.default, *(n for c in roster.table.chains.values() for n in c))
+        )
         local = tuple(n for n in names if on_this_machine(n, roster.place(n)))
         return tuple(name for name in names if name not in local), local
 

@@ -66,7 +66,7 @@ def iban(text: str) -> bool:
 def social_security(digits: str) -> bool:
     """A US Social Security number, or the tax number given to those without one (9xx)."""
     area, group, serial = digits[:3], digits[3:5], digits[5:]
-    if len(digits) != 9 or area in ("000", "666") or "00" == group or serial == "0000":
+    if len(digits) != 9 or area in ("000", "666") or group == "00" or serial == "0000":
         return False
     return area < "900" or "50" <= group <= "99"
 

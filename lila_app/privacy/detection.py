@@ -10,6 +10,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from lila_app.privacy import guessed, sure
 from lila_app.privacy.names import Names
@@ -58,10 +59,14 @@ class Detector:
         start = 0
         for line in text.split("\n"):
             if _LETTERS.search(line):
-                for span in self._once((line, NAMED), lambda: tuple(self._names.find(line))):
+                found = partial(self._of_line, line)
+                for span in self._once((line, NAMED), found):
                     if span.kind in kinds:
                         yield Span(start + span.start, start + span.end, span.kind)
             start += len(line) + 1
+
+    def _of_line(self, line: str) -> tuple[Span, ...]:
+        return tuple(self._names.find(line))
 
     def _allowed(self, value: str) -> bool:
         if value.casefold() in self._rules.allowed:

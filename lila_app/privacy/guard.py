@@ -116,15 +116,11 @@ class Guard:
     def _step(self, step: Step, made: Mapping[str, str]) -> Step:
         def result(one: Result) -> Result:
             write, _ = self._arguments(one.call)
-            return replace(
-                one, text=made[one.text], call=replace(one.call, arguments=write(made))
-            )
+            return replace(one, text=made[one.text], call=replace(one.call, arguments=write(made)))
 
         return replace(step, text=made[step.text], results=tuple(map(result, step.results)))
 
-    def _arguments(
-        self, call: Call
-    ) -> tuple[Callable[[Mapping[str, str]], str], tuple[str, ...]]:
+    def _arguments(self, call: Call) -> tuple[Callable[[Mapping[str, str]], str], tuple[str, ...]]:
         """How the arguments of a call are written again, and the texts in them to be screened."""
         asked = self._asked.get(call.id)
         if asked is not None and asked[0] == call.arguments:

@@ -81,7 +81,10 @@ _MONTH = (
 
 PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("address", _form(rf"\b{_HOUSE}\s(?:{_NAME}\s){{1,4}}?{_STREET}\b\.?{_TAIL}")),
-    ("address", _form(rf"(?<!\w){_HOUSE},?\s{_NATIVE}(?:\s{_WORD}){{0,3}}?(?:,?\s{_HOUSE})?{_TAIL}")),
+    (
+        "address",
+        _form(rf"(?<!\w){_HOUSE},?\s{_NATIVE}(?:\s{_WORD}){{0,3}}?(?:,?\s{_HOUSE})?{_TAIL}"),
+    ),
     ("address", _form(rf"(?<!\w){_NATIVE}(?:\s{_NAME}){{0,3}},?\s{_HOUSE}\b{_TAIL}")),
     ("address", _form(rf"(?<!\w){_UNIT}{_TAIL}")),
     ("address", re.compile(rf"(?<!\w)\d{{2,6}},?\s(?:{_PROPER}\s){{1,3}}\d{{1,5}}(?!\w){_TAIL}")),
@@ -136,7 +139,8 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "person",  # in small letters, as people type: only where nothing but a name can follow
         re.compile(
-            r"(?i:\bmy name is|\bmy name's|\bname:)\s+(?P<it>(?!not |the |on |in |a )[^\W\d_][\w'’\-]{1,40}"
+            r"(?i:\bmy name is|\bmy name's|\bname:)\s+"
+            r"(?P<it>(?!not |the |on |in |a )[^\W\d_][\w'’\-]{1,40}"
             r"(?:\s(?!but\b|and\b|from\b|i\b|who\b|not\b|so\b)[^\W\d_][\w'’\-]{1,40})?)(?!\w)"
         ),
     ),
@@ -175,7 +179,10 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     ("date", _form(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")),
     ("date", re.compile(r"\b(?:1[5-9]|20)\d\d(?:s|(?!\w|[.,:]\d))")),
-    ("ip", re.compile(r"(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!\D)|(?![\d.]\d))){4}(?!\w)")),
+    (
+        "ip",
+        re.compile(r"(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!\D)|(?![\d.]\d))){4}(?!\w)"),
+    ),
     (
         "ip",
         re.compile(
@@ -194,9 +201,7 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         "username",
-        _form(
-            r"(?<![\w@./])@(?P<it>[a-z][\w]{2,30})(?![\w.@])"
-        ),
+        _form(r"(?<![\w@./])@(?P<it>[a-z][\w]{2,30})(?![\w.@])"),
     ),
     (
         "username",
@@ -236,6 +241,10 @@ def _foreign(text: str) -> Iterator[Span]:
             yield Span(match.start(), match.end(), "person")
 
 
+_AROUND: tuple[tuple[int, int, Kind], ...] = ((-1, 2, "person"), (1, 4, "place"))
+"""Which way lines are looked at from an address, how many, and what they are taken for."""
+
+
 def block(text: str, found: Sequence[Span]) -> Iterator[Span]:
     """Short lines around an address that stands on a line of its own: who lives there, and where.
 
@@ -250,13 +259,15 @@ def block(text: str, found: Sequence[Span]) -> Iterator[Span]:
         place
         for place, (start, end) in enumerate(lines)
         if any(
-            one.kind == "address" and one.start < end and one.end > start
+            one.kind == "address"
+            and one.start < end
+            and one.end > start
             and 2 * (min(one.end, end) - max(one.start, start)) >= end - start
             for one in found
         )
     ]
     for place in places:
-        for step, most, kind in ((-1, 2, "person"), (1, 4, "place")):
+        for step, most, kind in _AROUND:
             near = place + step
             while 0 <= near < len(lines) and abs(near - place) <= most:
                 inner = _SHORT.fullmatch(text, *lines[near])
@@ -268,5 +279,6 @@ def block(text: str, found: Sequence[Span]) -> Iterator[Span]:
 
 
 _SHORT = re.compile(
-    r"[\s,>?*|\-]*(?P<it>(?:[^\W_][\w'’.\-]{0,40}(?:[ ,&()]+[^\W_][\w'’.\-]{0,40}\)?){0,4})?)[\s,.]*"
+    r"[\s,>?*|\-]*"
+    r"(?P<it>(?:[^\W_][\w'’.\-]{0,40}(?:[ ,&()]+[^\W_][\w'’.\-]{0,40}\)?){0,4})?)[\s,.]*"
 )

@@ -35,10 +35,12 @@ _LABELS: dict[str, Kind] = {
 """spaCy's label to our kind. FAC (buildings, roads) is most often a part of an address."""
 
 
-_WORDS = frozenset(
-    "IBAN PIN ZIP CVV CVC SSN ATM VAT FAX SMS URL API PDF CSV JSON SQL HTML HTTP USB CPU GPU RAM "
-    "AI OK FAQ DIY ETA PS TODO APT SUITE BOX MOBILE DESK EMAIL ID TV PC".split()
-)
+_WORDS = frozenset((
+    "IBAN", "PIN", "ZIP", "CVV", "CVC", "SSN", "ATM", "VAT", "FAX", "SMS", "URL", "API",
+    "PDF", "CSV", "JSON", "SQL", "HTML", "HTTP", "USB", "CPU", "GPU", "RAM", "AI", "OK",
+    "FAQ", "DIY", "ETA", "PS", "TODO", "APT", "SUITE", "BOX", "MOBILE", "DESK", "EMAIL",
+    "ID", "TV", "PC",
+))  # fmt: skip
 """What the model takes for names of organisations and is none."""
 
 
@@ -73,7 +75,7 @@ class Names:
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Without what the model takes along at the edges: blanks, stops, a possessive's ending."""
-    edge = " \t\r\n.,;:!?\"“”()[]#*"
+    edge = ' \t\r\n.,;:!?"“”()[]#*'
     while start < end and text[start] in edge:
         start += 1
     while start < end and text[end - 1] in edge:
@@ -92,9 +94,7 @@ def _engine() -> AnalyzerEngine:
     import tldextract.tldextract
 
     # Before anything that might ask: neither the network nor a folder for a cache.
-    tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(
-        suffix_list_urls=(), cache_dir=None
-    )
+    tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
     import logging
 
     import spacy

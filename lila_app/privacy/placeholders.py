@@ -55,7 +55,7 @@ def made(kind: Kind, number: int, way: int = 0) -> str:
 
 
 def _letters(way: int) -> str:
-    """"", B, C … Z, AA, AB …: no A alone, so that the first way needs none."""
+    """ "", B, C … Z, AA, AB …: no A alone, so that the first way needs none."""
     if way == 0:
         return ""
     if way < 26:

@@ -29,8 +29,8 @@ class Sink:
         """The kinds that are replaced; none where nothing is."""
         if not self.redact:
             return frozenset()
-        guessed = (kind for group in self.also for kind in GROUPS[group])
-        return frozenset((*self.sure, *guessed)) | ALWAYS
+        kinds: set[Kind] = {*self.sure, *ALWAYS}
+        return frozenset(kinds.union(*(GROUPS[group] for group in self.also)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,12 @@ def _lists(
 
 
 def _texts(source: Source, key: str, value: object) -> tuple[str, ...]:
-    found = cast("list[object]", value) if isinstance(value, list) else None
-    if found is None or not all(isinstance(one, str) and one.strip() for one in found):
-        raise refused(source, key, value, "a list of texts, none of them empty")
-    return tuple(cast("list[str]", found))
+    found: list[object] = cast("list[object]", value) if isinstance(value, list) else [None]
+    texts = [one for one in found if isinstance(one, str) and one.strip()]
+    if len(texts) < len(found):
+        shown = cast(object, value)
+        raise refused(source, key, shown, "a list of texts, none of them empty")
+    return tuple(texts)
 
 
 def _sink(name: str, keys: Mapping[str, tuple[Source, object]]) -> Sink:

@@ -46,6 +46,11 @@ GROUPS: dict[Group, tuple[Kind, ...]] = {
 KINDS = cast("tuple[Kind, ...]", (*SURE, *(kind for kinds in GROUPS.values() for kind in kinds)))
 """Every kind rules can name."""
 
+NAMES: dict[str, Kind] = {
+    kind: kind for kind in (*KINDS, cast(Kind, "denied"), cast(Kind, "lookalike"))
+}
+"""Every kind by the name the vault keeps."""
+
 ALWAYS: frozenset[Kind] = frozenset({"denied", "lookalike"})
 """What is replaced wherever anything is."""
 

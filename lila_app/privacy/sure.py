@@ -16,8 +16,6 @@ from lila_app.privacy.phones import phones
 from lila_app.privacy.spans import Kind, Span
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A form and what its plain text must fulfil; the span is the group `it`, else the match.
@@ -78,8 +76,9 @@ PATTERNS = (
         ),
         checksums.card,
     ),
-    Pattern("id", _form(rf"{_BEFORE}\d{{3}}([\- .])\d{{2}}\1\d{{4}}{_AFTER}"),
-            checksums.social_security),
+    Pattern(
+        "id", _form(rf"{_BEFORE}\d{{3}}([\- .])\d{{2}}\1\d{{4}}{_AFTER}"), checksums.social_security
+    ),
     Pattern(
         "id",
         _form(
@@ -89,9 +88,7 @@ PATTERNS = (
     ),
     Pattern(  # without the word every eleventh American telephone would be one
         "id",
-        _form(
-            rf"\bnhs{_SAID}(?P<it>\d{{3}}[ \-]?\d{{3}}[ \-]?\d{{4}}){_AFTER}", re.IGNORECASE
-        ),
+        _form(rf"\bnhs{_SAID}(?P<it>\d{{3}}[ \-]?\d{{3}}[ \-]?\d{{4}}){_AFTER}", re.IGNORECASE),
         checksums.nhs,
     ),
     Pattern("id", _form(rf"{_BEFORE}[XYZ\d]\d{{7}}-?[A-HJ-NP-TV-Z]{_AFTER}"), checksums.dni),
@@ -110,8 +107,11 @@ PATTERNS = (
     ),
     Pattern("id", _form(rf"{_BEFORE}\d{{3}}\.\d{{3}}\.\d{{3}}-\d{{2}}{_AFTER}"), checksums.cpf),
     Pattern("id", _form(rf"{_BEFORE}\d{{4}}[ \-]\d{{4}}[ \-]\d{{4}}{_AFTER}"), checksums.aadhaar),
-    Pattern("id", _form(rf"{_BEFORE}(?:19|20)?\d{{6}}[\-+]\d{{4}}{_AFTER}"),
-            lambda text: checksums.personnummer(text.replace("+", ""))),
+    Pattern(
+        "id",
+        _form(rf"{_BEFORE}(?:19|20)?\d{{6}}[\-+]\d{{4}}{_AFTER}"),
+        lambda text: checksums.personnummer(text.replace("+", "")),
+    ),
     Pattern(
         "id",
         _form(rf"\bPESEL{_SAID}(?P<it>\d{{11}}){_AFTER}", re.IGNORECASE),

@@ -8,6 +8,7 @@ from lila_app.privacy import placeholders
 from lila_app.privacy.spans import Kind, Span
 from lila_app.privacy.vault import Value, Vault
 
+
 class TrialVault:
     """See `redaction.Keeper`. Nothing is written."""
 

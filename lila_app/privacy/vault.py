@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from lila_app.privacy import placeholders
 from lila_app.privacy.cipher import Cipher
-from lila_app.privacy.spans import Kind, Span
+from lila_app.privacy.spans import NAMES, Kind, Span
 from lila_app.storage import erasure
 from lila_app.storage import vault as table
 from lila_app.storage.connection import Store
@@ -76,8 +76,9 @@ class Vault:
         """The placeholders of those that have one; nothing is made."""
         with self._lock:
             held = self._loaded()
-            return {value: held.placeholders[value] for value in wanted
-                    if value in held.placeholders}
+            return {
+                value: held.placeholders[value] for value in wanted if value in held.placeholders
+            }
 
     def value(self, placeholder: str) -> str | None:
         """What a placeholder stands for; None for one that stands for nothing here."""
@@ -146,7 +147,7 @@ class Vault:
 
     def _take(self, held: _Held, row: VaultRow) -> None:
         value = self._ciphering(fresh=False).read(row.placeholder, row.hidden)
-        kind = next((kind for kind in placeholders.LABELS if kind == row.kind), None)
+        kind = NAMES.get(row.kind)
         if value is None or kind is None:
             held.unreadable += 1
             return
@@ -212,8 +213,9 @@ def _next(kind: Kind, same: tuple[str, ...], number: Callable[[], int]) -> str:
     another = number()  # also where an old one does: whoever holds the vault in memory looks again
     if same and len(same) < placeholders.WAYS:
         first = int(re.sub(r"\D", "", same[0]))
-        way = next(way for way in range(len(same) + 1)
-                   if placeholders.made(kind, first, way) not in same)
+        way = next(
+            way for way in range(len(same) + 1) if placeholders.made(kind, first, way) not in same
+        )
         return placeholders.made(kind, first, way)
     return placeholders.made(kind, another)
 

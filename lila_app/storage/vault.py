@@ -54,7 +54,8 @@ def by_root(source: Source, root: bytes) -> tuple[str, ...]:
     """Every way in which one value is written, the first one first."""
     with reading(source) as connection:
         rows = connection.execute(
-            "select placeholder from vault where root = ? order by length(placeholder), placeholder",
+            "select placeholder from vault where root = ? "
+            "order by length(placeholder), placeholder",
             (root,),
         )
         return tuple(row[0] for row in rows)
@@ -163,9 +164,7 @@ def _tables(connection: Connection) -> list[str]:
     return sorted(
         row[1]
         for row in rows
-        if row[0] == "main"
-        and row[2] == "table"
-        and not row[1].startswith(("sqlite_", "vault"))
+        if row[0] == "main" and row[2] == "table" and not row[1].startswith(("sqlite_", "vault"))
     )
 
 

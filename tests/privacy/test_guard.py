@@ -51,7 +51,11 @@ def text(found: list[ProviderEvent]) -> str:
 
 
 def test_the_model_is_told_placeholders_and_the_person_values(privacy: Make) -> None:
-    inner = ScriptedProvider(Scripted(("Write to [MA", "IL1", "] or [PHO", "NE2]; not [TEXT3"),))
+    inner = ScriptedProvider(
+        Scripted(
+            ("Write to [MA", "IL1", "] or [PHO", "NE2]; not [TEXT3"),
+        )
+    )
     found = events(Guard(inner, privacy()))
     assert [one.content for one in inner.requests[0].messages] == [
         "Be brief.",
@@ -86,7 +90,7 @@ def test_a_calls_arguments_are_restored_as_json_and_sent_back_as_the_model_wrote
     privacy: Make,
 ) -> None:
     quoted = '"ada b"@example.org'
-    made = privacy('[deny]\npatterns = [\'"ada b"@example\\.org\']')
+    made = privacy("[deny]\npatterns = ['\"ada b\"@example\\.org']")
     written = '{"query":  "[PRIVATE1]"}'
     call = Call("c1", "memory_search", written)
     inner = ScriptedProvider(Scripted(("",), calls=(call,)), "done")
@@ -105,8 +109,8 @@ def test_arguments_the_tool_loop_wrote_anew_are_redacted_within_their_strings(
     privacy: Make,
 ) -> None:
     inner = ScriptedProvider("done")
-    call = Call("c9", "memory_add", json.dumps({"n": 3, "text": f"say \"hi\" to {MAIL}"}))
-    steps = (Step("I add it.", (Result(call, "Done."),)), )
+    call = Call("c9", "memory_add", json.dumps({"n": 3, "text": f'say "hi" to {MAIL}'}))
+    steps = (Step("I add it.", (Result(call, "Done."),)),)
     events(Guard(inner, privacy()), replace(ASKED, steps=steps))
     sent = json.loads(inner.requests[0].steps[0].results[0].call.arguments)
     assert sent == {"n": 3, "text": 'say "hi" to [MAIL1]'}

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ _TEXTS = st.lists(
     st.one_of(
         st.text(max_size=12),
         _LOOKING,
-        st.sampled_from(["[", "]", "[MAIL", "[MAIL1", "1]", "[[MAIL1]]", "\\", '"', "\n", "a@b.org"]),
+        st.sampled_from(["[", "]", "[MAIL", "[MAIL1", "1]", "[[MAIL1]]", "\\", '"', "\n"]),
     ),
     max_size=8,
 ).map("".join)
@@ -63,7 +64,7 @@ _SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20), st.sampled_f
 def streamed(text: str, cuts: list[int], values: dict[str, str], *, within_json: bool) -> str:
     restorer = Restorer(values, within_json=within_json)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    pieces = [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [text[a:b] for a, b in pairwise(places)]
     return "".join((*map(restorer.take, pieces), restorer.end()))
 
 

@@ -1,4 +1,4 @@
-"""Placeholders in the store, by choice: no value anywhere on disk, and none missing to the person."""
+"""Placeholders in the store, by choice: no value on the disk, none missing to the person."""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ class Talking(Protocol):
 
 
 @contextmanager
-def talking(name: str, clock: FakeClock, patch: pytest.MonkeyPatch) -> Iterator[tuple[Talking, str]]:
+def talking(
+    name: str, clock: FakeClock, patch: pytest.MonkeyPatch
+) -> Iterator[tuple[Talking, str]]:
     """A server of a provider, which the environment points at, and a model of it."""
     match name:
         case "anthropic":
@@ -112,7 +114,8 @@ def chat(home: Path, name: str, patch: pytest.MonkeyPatch, rules: str = "") -> T
             seen = asyncio.run(converse(lila, server, clock, model))
             stored = [one.user for one in lila.sessions.show(lila.sessions.list()[0].id).turns]
         raw = [json.dumps(one.body, ensure_ascii=False) + one.raw.decode() for one in server.seen]
-        return Told(seen, stored, raw, server.ideal.read_share, [one.read for one in server.counted])
+        reads = [one.read for one in server.counted]
+        return Told(seen, stored, raw, server.ideal.read_share, reads)
 
 
 @dataclass(frozen=True)
