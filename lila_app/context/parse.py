@@ -314,11 +314,11 @@ def _query(row: _Reader) -> QueryPolicy:
         short_words=row.integer("short_words", 0),
         leaning_words=row.integer("leaning_words", 0),
         leaning=row.names("leaning"),
-        faint=row.names("faint"),
-        opening=row.names("opening"),
-        empty=row.names("empty"),
-        topic_words=row.integer("topic_words", 0),
-        back=row.integer("back", 1, 20),
+        faint=row.names("faint") if "faint" in row.table else (),
+        opening=row.names("opening") if "opening" in row.table else (),
+        empty=row.names("empty") if "empty" in row.table else (),
+        topic_words=row.integer("topic_words", 0) if "topic_words" in row.table else 0,
+        back=row.integer("back", 1, 20) if "back" in row.table else 1,
     )
 
 

@@ -14,6 +14,7 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from lila_app.memory.dates.rules import found_by_rule
+from lila_app.storage.search import STOP_WORDS
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -103,8 +104,9 @@ def names_a_time(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def name_words(name: str) -> frozenset[str]:
-    """The words of a name, folded; what is shorter than three letters names nobody."""
-    return frozenset(folded(word) for word in _WORD.findall(name) if len(word) > 2)
+    """The words of a name, folded; an initial names nobody, and "Will" is a word before a name."""
+    words = (folded(word) for word in _WORD.findall(name))
+    return frozenset(word for word in words if len(word) > 1 and word not in STOP_WORDS)
 
 
 def folded(word: str) -> str:
