@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 from lila_app import declared
 from lila_app.context import Source
 from lila_app.context.items import TOP_SCORE
-from lila_app.layers.repeats import repeated
+from lila_app.layers.repeats import Heard
 from lila_app.paths import read_text
 from lila_app.paths import shipped as shipped_folder
 from lila_app.storage import documents, search, vectors
@@ -165,10 +165,12 @@ def _rows(
     # Gone between two reads: it was forgotten, or its document is being read again.
     chunks = [row for row in chunks if row.document_id in known]
     found: list[Ranked] = []
-    for row, twin in zip(chunks, repeated([row.text for row in chunks]), strict=True):
-        repeats = None if twin is None else chunks[twin].id
+    heard, fresh = Heard(), 0
+    for row in chunks:
+        repeats = heard.repeated(row.id, row.text)
         found.append(Ranked(row, known[row.document_id], scores[row.id], repeats))
-        if sum(one.repeats is None for one in found) == k:
+        fresh += repeats is None
+        if fresh == k:
             break
     return tuple(found)
 

@@ -19,7 +19,7 @@ from lila_app.embedding.tokens import Counter
 from lila_app.errors import PolicyError
 from lila_app.layers import passages
 from lila_app.layers.rag import RagLayer
-from lila_app.layers.repeats import Words, repeated
+from lila_app.layers.repeats import Heard, Words
 from lila_app.quoting import continued, label, quoted
 from lila_app.storage.connection import Store
 from tests.layers.conftest import NOW, Asker
@@ -27,6 +27,11 @@ from tests.layers.conftest import NOW, Asker
 BOILER = """The boiler shows E7 when the water pressure has fallen below one bar. Open the filling
 valve under the casing until the gauge stands at 1.5 bar, close it, and press reset for three
 seconds. Call the service if E7 comes back within a day, since then the vessel has lost its air."""
+
+
+def repeated(texts: Sequence[str]) -> tuple[str | None, ...]:
+    heard = Heard()
+    return tuple(heard.repeated(str(place), text) for place, text in enumerate(texts))
 
 
 @pytest.fixture
@@ -138,7 +143,7 @@ def test_what_differs_in_an_amount_a_name_or_a_negation_is_no_repetition(
     ],
 )
 def test_markup_spacing_articles_and_a_cut_make_no_difference(one: str) -> None:
-    assert repeated([BOILER, one, BOILER]) == (None, 0, 0)
+    assert repeated([BOILER, one, BOILER]) == (None, "0", "0")
 
 
 _words = st.lists(st.sampled_from(["ferry", "900", "not", "Ana", "the", "of"]), max_size=14)
