@@ -179,7 +179,19 @@ class Roster:
                     continue
                 except ConfigError as error:
                     found.append(f"gateway.toml: jobs.{job}: {error}")
-        return tuple(found)
+        return tuple(found) + self._unable()
+
+    def _unable(self) -> tuple[str, ...]:
+        """Jobs a model may help with by the settings, and whose chain names no capable one."""
+        if not self._settings.memory.use_model:
+            return ()
+        table = self.table
+        return tuple(
+            f"gateway.toml: jobs.{job}: memory.use_model is on, and none of "
+            f"{', '.join(table.chains[job])} is capable; name a model that is"
+            for job in ("summary", "extraction")
+            if not any(table.capable(one) and one != DEFAULT for one in table.chains[job])
+        )
 
     def provider(self, name: str | None) -> Provider:
         """The provider of a model (None: the default). Starts nothing; raises LilaError."""

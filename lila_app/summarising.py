@@ -8,14 +8,19 @@ dropped. Without such a model the fold is made at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lila_app.context.fold import Exchange
 from lila_app.context.policy import UseCase
+from lila_app.context.specification import Summary
 from lila_app.context.standing import Cut, rooms_under
 from lila_app.layers.conversation import reply_text
 from lila_app.memory import summary
 from lila_app.memory.summary import Cutting
 from lila_app.resources import Resources
 from lila_app.storage import cuts, erasure, turns
+from lila_app.storage.cuts import CutRow
+from lila_app.storage.driver import Connection
 
 LONGEST = 6_000
 """Characters of one side of a turn that are shown to a model; a pasted book is not summed up whole
@@ -60,6 +65,43 @@ def cut_now(resources: Resources, session_id: str, row: UseCase, limit: int, at:
             made_by=made.made_by,
             why=made.why,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """A cut a prompt could not do without; `specified` is the summary it was assembled with."""
+
+    session_id: str
+    cut: Cut
+    specified: Summary | None
+    at: str
+
+
+def overrun(connection: Connection, forced: Forced, own: CutRow | None) -> CutRow | None:
+    """Make such a cut durable, unless another was made meanwhile; what is now the turn's own.
+
+    `own` is what an earlier prompt of the same turn cut: a later one may have to cut more.
+    """
+    last = cuts.latest_cut(connection, forced.session_id)
+    if own is not None and last == own:
+        if forced.cut.upto_sequence <= own.upto_sequence:
+            return own
+    elif _stands(last) != _stands(forced.specified):
+        return own
+    return cuts.cut(
+        connection,
+        forced.session_id,
+        upto_sequence=forced.cut.upto_sequence,
+        summary=forced.cut.summary,
+        reason="overrun",
+        at=forced.at,
+    )
+
+
+def _stands(cut: CutRow | Summary | None) -> tuple[int, str] | None:
+    if cut is None:
+        return None
+    return cut.upto_sequence, cut.summary if isinstance(cut, CutRow) else cut.text
 
 
 def _cutting(resources: Resources, cut: Cut, before: str, row: UseCase, limit: int) -> Cutting:

@@ -26,9 +26,10 @@ from lila_app.keeping import kept
 from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
-from lila_app.storage import cuts, erasure, records, sessions, turns
+from lila_app.storage import erasure, records, sessions, turns
+from lila_app.storage.cuts import CutRow
 from lila_app.storage.turns import TurnRow
-from lila_app.summarising import settle
+from lila_app.summarising import Forced, overrun, settle
 from lila_app.tool_loop import Handler, Setting, Toolbox, ToolLoop, Where
 
 TIGHTER = 3, 4
@@ -154,6 +155,8 @@ class _OpenTurn:
         self._generation = 0
         self._reserve = 0
         """Tokens the reply may have by the policy."""
+        self._cut: CutRow | None = None
+        """The cut this turn's own prompt had to make."""
         self._context: Context | None = None
         """What the model that answers saw last."""
 
@@ -306,14 +309,8 @@ class _OpenTurn:
             # A summary made from what was forgotten meanwhile must not be kept; the next turn cuts.
             unchanged = erasure.generation(connection) == self._generation
             if context.cut is not None and chosen and unchanged:
-                cuts.cut(
-                    connection,
-                    self._turn.session_id,
-                    upto_sequence=context.cut.upto_sequence,
-                    summary=context.cut.summary,
-                    reason="overrun",
-                    at=at,
-                )
+                forced = Forced(self._turn.session_id, context.cut, specification.summary, at)
+                self._cut = overrun(connection, forced, self._cut)
             self.record_id = records.save(
                 connection,
                 context.record,

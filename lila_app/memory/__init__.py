@@ -8,6 +8,7 @@ promotion     when a candidate has earned its place
 supersession  what a new fact does to an old one: nothing, closes it, contradicts it
 retention     how long each kind of thing is offered
 summary       what the conversation's grid cuts, in a few sentences
+by_model      facts a capable model adds to what the rules found
 completer     the port to a model, where one helps
 
 Everything here can be done without a model; thresholds are in policies/promotion.toml.
