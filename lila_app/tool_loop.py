@@ -28,6 +28,7 @@ from lila_app.errors import InvalidAnswerError, LilaError
 from lila_app.events import Confirm, Confirmation, Notice, ToolCall, ToolResult
 from lila_app.gateway.port import Call, Result, Step
 from lila_app.gateway.structured import Json, Wrong, examine
+from lila_app.privacy.placeholders import cut
 from lila_app.replying import Reply
 from lila_app.storage import calls as log
 from lila_app.storage import erasure
@@ -291,4 +292,4 @@ def shortened(text: str, room: int, count: Counter) -> str:
     if count(text) <= room:
         return text
     # The declared tokenizer needs at most three tokens for a character.
-    return condense(text, room, count) or text[: max(0, room // 3 - 1)] + "…"
+    return condense(text, room, count) or cut(text, max(0, room // 3 - 1)) + "…"

@@ -14,6 +14,7 @@ summary's 300 (before lines were weighed beside each other: 64 to 80 and 80 to 9
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ from lila_app.context.items import Counter
 _SAID, _ANSWERED = "- They said: ", "- LILA: "
 _LONGEST = 240
 """Characters of a line of a summary; a sentence that is longer is cut there. Items keep theirs."""
+_HALF = re.compile(r"\[[A-Z]+[0-9]*[A-Z]*\Z", re.ASCII)
+"""Half of what may stand in for a private value, at the end of a text that was cut."""
 
 SHORT = 5
 """Tokens added to the size of a line when its worth is set against it; chosen with the measure
@@ -188,4 +191,4 @@ def _fitting(
 def _spoken(text: str) -> list[str]:
     """Sentences as lines of a summary."""
     found = [s for s in sentences(text) if len(s) > 2]
-    return [s if len(s) <= _LONGEST else s[: _LONGEST - 1] + "…" for s in found]
+    return [s if len(s) <= _LONGEST else _HALF.sub("", s[: _LONGEST - 1]) + "…" for s in found]

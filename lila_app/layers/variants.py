@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lila_app.context.fold import Sentences
 from lila_app.context.items import Counter, Variant, exchange, recalled
+from lila_app.privacy.placeholders import cut
 from lila_app.quoting import quoted
 
 WORTH_SHORTENING = 60
@@ -71,4 +72,4 @@ def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
 
 def _stub(text: str) -> str:
     line = " ".join(text[: 4 * STUB_CHARACTERS].split())
-    return line if len(line) <= STUB_CHARACTERS else line[:STUB_CHARACTERS].rstrip() + " […]"
+    return line if len(line) <= STUB_CHARACTERS else cut(line, STUB_CHARACTERS).rstrip() + " […]"

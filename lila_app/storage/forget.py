@@ -29,6 +29,7 @@ from lila_app.storage import (
     records,
     relations,
     traces,
+    vault,
 )
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
@@ -111,6 +112,7 @@ def _forget(store: Store, at: str, work: Callable[[Sweep], Traces | None]) -> Fo
         sweep.suspects |= set(records.containing(connection, unrehearsed))
         held = sweep.records()
         sweep.finish()
+        vault.sweep(connection)
         report = ForgetReport(
             erased=tuple(sweep.erased),
             records=tuple(held),
