@@ -8,7 +8,7 @@ from lila_app.memory.dates.loose import found_loosely
 from lila_app.memory.dates.rules import found_by_rule
 from lila_app.memory.model import ResolvedDate
 
-LONGEST = 20_000
+LONGEST = 8_000
 """Characters of a text that are looked at: what is longer was pasted, and speaks of other days."""
 
 

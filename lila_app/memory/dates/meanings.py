@@ -11,17 +11,21 @@ from datetime import date
 
 from lila_app.memory.dates import days
 from lila_app.memory.dates.days import Side, Span, moved
-from lila_app.memory.dates.words import MONTHS, WEEKDAYS, amount, feast_name
+from lila_app.memory.dates.words import MONTHS, WEEKDAYS, amount, feast_name, side_of
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One match, the day it was said, the side its sentence speaks of, and the day named before."""
+    """One match, the day it was said, and the day named before it."""
 
     match: re.Match[str]
     day: date
-    side: Side
     anchor: date | None
+
+    @property
+    def side(self) -> Side:
+        """Past or future, as its sentence tells; read only by who asks, for it takes longest."""
+        return side_of(self.match.string, *self.match.span())
 
     def __getitem__(self, group: str) -> str:
         found: str | None = self.match.group(group)

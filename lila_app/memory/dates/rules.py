@@ -7,7 +7,7 @@ after all. Earlier rules win over later ones that overlap.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from lila_app.memory.dates import meanings
@@ -22,7 +22,6 @@ from lila_app.memory.dates.words import (
     WEEKDAY_SHORT,
     YEAR,
     features,
-    side_of,
 )
 from lila_app.memory.model import ResolvedDate
 
@@ -42,18 +41,29 @@ def found_by_rule(text: str, day: date) -> tuple[ResolvedDate, ...]:
         return ()
     found: list[ResolvedDate] = []
     for needed, pattern, meaning in _RULES:
-        if not needed <= have or len(found) >= MOST:
-            continue
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            if any(one.start < end and start < one.end for one in found):
-                continue
-            anchor = max((one for one in found if one.end <= start), key=_end, default=None)
-            said = Said(match, day, side_of(text, start, end), anchor.first if anchor else None)
-            span = _safely(meaning, said)
-            if span is not None:
-                found.append(ResolvedDate(start, end, *span))
+        if needed <= have:
+            for match in pattern.finditer(text):
+                if len(found) == MOST:
+                    break
+                one = _read(match, meaning, day, found)
+                if one is not None:
+                    found.append(one)
     return tuple(sorted(found, key=_end))
+
+
+def _read(
+    match: re.Match[str],
+    meaning: Callable[[Said], Span | None],
+    day: date,
+    found: Sequence[ResolvedDate],
+) -> ResolvedDate | None:
+    """One match as days; None where an earlier rule took its words, or they are no date."""
+    start, end = match.span()
+    if any(one.start < end and start < one.end for one in found):
+        return None
+    anchor = max((one for one in found if one.end <= start), key=_end, default=None)
+    span = _safely(meaning, Said(match, day, anchor.first if anchor else None))
+    return ResolvedDate(start, end, *span) if span is not None else None
 
 
 def _end(one: ResolvedDate) -> int:

@@ -68,7 +68,7 @@ _FEATURE = re.compile(
     r"(?P<near>yesterday|tomorrow|tmrw|today|tonight|last night|this morning|this afternoon|"
     r"this evening|other day)|"
     r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"\b(?:last|past|this|next|coming|following) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\\b)|"
+    r"\b(?:last|past|this|next|coming|following) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)|"
     r"(?P<season>spring|summer|autumn|fall|winter)|"
     r"(?P<unit>day|week|month|year)|"
     r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",

@@ -130,17 +130,21 @@ def _parts(words: Words) -> list[tuple[str, Words]]:
     """The words by the preposition before them; those of an expression of time are left out."""
     found: list[tuple[str, list[Word]]] = [("", [])]
     for place, word in enumerate(words):
-        if word.dated:
+        if word.dated or _adverbial(words, place):
             continue
         if _leads(words, place):
             found.append((word.low, []))
-        elif (
-            word.low == "any" and any(w.low in ("more", "longer") for w in words[place + 1 :][:1])
-        ) or (word.tag in ("RB", "RBR", "JJR") and word.low in _LATE | {"more", "longer", "any"}):
-            continue
         else:
             found[-1][1].append(word)
     return [(preposition, _bare(kept)) for preposition, kept in found if kept or not preposition]
+
+
+def _adverbial(words: Words, place: int) -> bool:
+    """Now, too, any more: says when or how much, and is no part of a value."""
+    word, after = words[place], words[place + 1 : place + 2]
+    if word.low == "any":
+        return bool(after) and after[0].low in ("more", "longer")
+    return word.tag in ("RB", "RBR", "JJR") and word.low in _LATE | {"more", "longer"}
 
 
 def _leads(words: Words, place: int) -> bool:

@@ -13,8 +13,11 @@ from lila_app.memory.extraction.reading import Fact
 from lila_app.memory.model import Cue
 
 _THING = r"(?:the |my |our )?(?P<thing>[\w#][\w# -]{1,60}?)"
-_AT = r"(?P<at>noon|midnight|(?:half past|quarter past|quarter to) \w+|\d{1,2}(?::\d\d)?(?: ?[ap]m)?|" \
-    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'clock)?"  # fmt: skip
+_AT = (
+    r"(?P<at>noon|midnight|(?:half past|quarter past|quarter to) \w+|"
+    r"\d{1,2}(?::\d\d)?(?: ?[ap]m)?|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'clock)?"
+)
 _PRIORITY = re.compile(
     rf"^{_THING} (?:is|was|has been)(?: currently| now| still)?"
     r"(?P<moved> (?:escalated|lowered|raised|moved|changed|set|downgraded|bumped) to)?"
