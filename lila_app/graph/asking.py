@@ -190,16 +190,25 @@ class _Reader:
 
         The subject stands before its verb, the object behind it; "by" turns that round.
         """
-        found: list[Edge] = []
-        for end in way.ends:
-            for edge in self.graph.around(end):
-                place = self.verbs.get(_verb(edge.predicate))
-                if place is None or not self.wanted(edge) or edge in way.edges:
-                    continue
-                turned = any(token.word == "by" for token in self.words[place + 1 : place + 3])
-                if (edge.subject == end) is ((place > way.last) is not turned):
-                    found.append(edge)
-        return tuple(found)
+        return tuple(
+            edge
+            for end in way.ends
+            for edge in self.graph.around(end)
+            if self._points(edge, end, way) and edge not in way.edges and self.wanted(edge)
+        )
+
+    def _points(self, edge: Edge, end: int, way: _Way) -> bool:
+        """Whether the question has the verb of an edge or of its inverse, in its direction."""
+        inverse = self.rules.inverses.get(predicate_key(edge.predicate), "")
+        for predicate, other_way in ((edge.predicate, False), (inverse, True)):
+            place = self.verbs.get(_verb(predicate))
+            if place is None:
+                continue
+            by = any(token.word == "by" for token in self.words[place + 1 : place + 3])
+            first = (place > way.last) is not (by is not other_way)
+            if (edge.subject == end) is first:
+                return True
+        return False
 
     def _after(
         self, trails: dict[int, tuple[Edge, ...]], position: int
@@ -281,7 +290,7 @@ class _Reader:
 @lru_cache(maxsize=4_096)
 def _verb(predicate: str) -> str:
     """The stem of a predicate's first word; "" where that says nothing."""
-    first = predicate.replace("_", " ").split()[0].lower()
+    first = predicate.replace("_", " ").partition(" ")[0].lower()
     return "" if first in _STOP else stem(first)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from lila_app.context import Source
@@ -86,20 +86,25 @@ class Rules:
 
     def role(self, words: str) -> Role:
         """The role of this name, by what is declared and by the predicates named after it."""
-        name = words.replace(" ", "_")
-        declared = self.roles.get(words, _NO_ROLE)
-        forward = declared.forward | {name, f"has_{name}"}
-        backward = declared.backward | {f"{name}_of", f"kin_{name}"}
+        role = self.roles.get(words) or Role(_forward(words), _backward(words))
         inverse = self.inverses
-        return Role(
-            forward,
-            backward,
-            declared.weak_forward | {inverse[one] for one in backward if one in inverse},
-            declared.weak_backward | {inverse[one] for one in forward if one in inverse},
+        return replace(
+            role,
+            weak_forward=role.weak_forward
+            | {inverse[one] for one in role.backward if one in inverse},
+            weak_backward=role.weak_backward
+            | {inverse[one] for one in role.forward if one in inverse},
         )
 
 
-_NO_ROLE = Role(frozenset(), frozenset())
+def _forward(words: str) -> frozenset[str]:
+    name = words.replace(" ", "_")
+    return frozenset({name, f"has_{name}"})
+
+
+def _backward(words: str) -> frozenset[str]:
+    name = words.replace(" ", "_")
+    return frozenset({f"{name}_of", f"kin_{name}"})
 
 
 def load(sources: Sequence[Source], inverses: Mapping[str, str]) -> Rules:
@@ -166,7 +171,11 @@ def _roles(source: Source, table: Table) -> dict[str, Role]:
         role = inner(source, f"roles.{name}", found)
         only(source, f"roles.{name}", role, _ROLE)
         lists = {key: _words(source, f"roles.{name}.{key}", role.get(key, [])) for key in _ROLE}
+        forward, backward = set(lists["forward"]), set(lists["backward"])
+        for words in lists["words"]:
+            forward |= _forward(words)
+            backward |= _backward(words)
         weak = frozenset(lists["weak"])
-        made = Role(frozenset(lists["forward"]), frozenset(lists["backward"]), weak, weak)
+        made = Role(frozenset(forward), frozenset(backward), weak, weak)
         roles.update(dict.fromkeys(lists["words"], made))
     return roles

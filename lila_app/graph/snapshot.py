@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lila_app.graph.paths import shortest_path
 from lila_app.storage.naming import base, folded, key, spoken
 
-_TOKEN = re.compile(r"([^\W_]+(?:[-.][^\W_]+)*)(['’]s\b|(?<=[sS])['’](?!\w))?")
+_TOKEN = re.compile(r"([^\W_]+(?:[-.][^\W_]+)*)(\)?['’]s\b|(?<=[sS])['’](?!\w))?")
 _LONGEST_NAME = 6
 _SELF = frozenset({"me", "i", "my", "mine", "myself"})
 """Words by which the person names themselves; they mean the entity called "me", if there is one."""
