@@ -23,13 +23,14 @@ _UNSURE = re.compile(
     r"|\b(?:would|might|could|joking|kidding|as if|i wish)\b|[\"“”«»]|\?\s*$",
     re.IGNORECASE,
 )
-_WHEN = """
+_NO_SUBJECT = """
 today tomorrow yesterday morning afternoon evening night noon week weekend month year day days
 monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january
 february march april may june july august september october november december am pm clock time
 next last current currently still again already back just also really
+sorry oops well actually okay ok hey hi no yes wait please thanks
 """
-_TIMES = frozenset(_WHEN.split())
+_TIMES = frozenset(_NO_SUBJECT.split())
 _ENDINGS = ("ings", "ing", "edly", "ed", "es", "s", "ly")
 
 

@@ -1,0 +1,212 @@
+"""What a person can ask of and do to LILA's memory, through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lila_app.paths import Home
+from lila_app.storage.connection import Store
+from tests.cli.lila import Outcome, here
+from tests.stories.test_forget import holding
+
+
+@pytest.fixture(autouse=True)
+def in_lisbon(home: Path) -> None:
+    folder = home / "config"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "settings.toml").write_text('timezone = "Europe/Lisbon"\n', encoding="utf-8")
+
+
+def told(home: Path, tmp_path: Path, *said: tuple[str, str]) -> Outcome:
+    """Conversations from elsewhere, each on a day of its own, looked through for facts."""
+    file = tmp_path / f"chat-{len(list(tmp_path.glob('chat-*')))}.jsonl"
+    rows = [
+        {"id": f"{file.stem}-{place}", "session": f"{file.stem}-{place}", "at": at, "role": "user"}
+        | {"text": text}
+        for place, (at, text) in enumerate(said)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    imported = here(home, "import", str(file))
+    assert imported.code == 0, imported.err
+    learned = here(home, "memory", "learn", "--json")
+    assert learned.code == 0, learned.err
+    return learned
+
+
+def asked(home: Path, *args: str) -> dict[str, Any]:
+    done = here(home, "memory", *args, "--json")
+    assert done.code == 0, done.err
+    return done.json
+
+
+def believed(home: Path, *args: str) -> list[str]:
+    found = asked(home, "list", *args)["memories"]
+    return [one["text"].removesuffix(".") for one in found if args or one["status"] == "current"]
+
+
+MARCH = ("2026-02-10T09:00:00+00:00", "I live in Tallinn.")
+JUNE = ("2026-06-03T09:00:00+00:00", "I moved to Ghent.")
+
+
+def test_what_lila_believed_on_a_day_can_be_asked_later(home: Path, tmp_path: Path) -> None:
+    assert told(home, tmp_path, MARCH, JUNE).json["learned"]["turns"] == 2
+    assert believed(home) == ["The person lives in Ghent"]
+    assert believed(home, "--as-of", "2026-03-01") == ["The person lives in Tallinn"]
+    assert believed(home, "--as-of", "2026-06-02") == ["The person lives in Tallinn"]
+    assert believed(home, "--as-of", "2026-06-03") == ["The person lives in Ghent"]
+    assert believed(home, "--as-of", "2026-01-01") == []
+    hits = asked(home, "search", "Where does the person live?", "--as-of", "2026-03-01")["hits"]
+    assert [hit["memory"]["text"] for hit in hits] == ["The person lives in Tallinn."]
+
+
+def test_lila_says_why_she_remembers(home: Path, tmp_path: Path) -> None:
+    told(home, tmp_path, MARCH, JUNE)
+    why = asked(home, "why", "m2")["why"]
+    assert [(one["words"], one["at"]) for one in why["sources"]] == [
+        ("I moved to Ghent.", "2026-06-03T09:00:00+00:00")
+    ]
+    assert why["supersedes"] == ["m1"]
+    (change,) = [one for one in why["changes"] if one["what"] == "superseded"]
+    assert change["why"] == "update"
+    assert asked(home, "why", "m1")["why"]["superseded_by"] == "m2"
+    words = here(home, "memory", "why", "m2")
+    assert "said 2026-06-03 10:00 by you in t2: I moved to Ghent." in words.out
+    assert "took the place of m1" in words.out
+
+
+def test_what_was_replaced_comes_back_when_that_is_undone(home: Path, tmp_path: Path) -> None:
+    told(home, tmp_path, MARCH, JUNE)
+    done = here(home, "memory", "undo", "m2")
+    assert done.out.startswith("took back: superseded")
+    assert believed(home) == ["The person lives in Tallinn"]
+    again = here(home, "memory", "undo", "m2")
+    assert again.code != 0
+    assert "nothing was done to m2 since" in again.err
+
+
+def test_undo_takes_back_the_last_thing_whatever_it_was(home: Path) -> None:
+    here(home, "memory", "add", "I live in Tallinn")
+    here(home, "memory", "add", "I live in Ghent", "--now", "2026-12-24T09:00:00+00:00")
+    assert believed(home) == ["I live in Ghent"]
+    here(home, "memory", "edit", "m2", "I", "live", "in", "Bruges")
+    assert believed(home) == ["I live in Bruges"]
+    here(home, "memory", "undo")
+    assert believed(home) == ["I live in Ghent"]
+    here(home, "memory", "undo")
+    assert believed(home) == ["I live in Tallinn"]
+    assert [one["undone"] for one in asked(home, "history")["changes"]].count(True) >= 2
+
+
+def test_what_cannot_be_decided_is_shown_with_both_sides_until_the_person_decides(
+    home: Path, tmp_path: Path
+) -> None:
+    morning = ("2026-02-10T09:00:00+00:00", "I live in Tallinn.")
+    noon = ("2026-02-10T12:00:00+00:00", "I live in Ghent.")
+    told(home, tmp_path, morning, noon)
+    (conflict,) = asked(home, "conflicts")["conflicts"]
+    assert [one["value"] for one in conflict["facts"]] == ["Tallinn", "Ghent"]
+    shown = here(home, "ask", "--dry-run", "Where do I live?", "--now", "2026-03-01T09:00:00+00:00")
+    for value in ("Tallinn", "Ghent"):
+        assert value in shown.out
+    assert "contradicted" in shown.out or "in conflict with" in shown.out
+    chosen = conflict["facts"][1]["id"]
+    decided = here(home, "memory", "resolve", chosen, "--now", "2026-03-02T09:00:00+00:00")
+    assert decided.out == f"{chosen} holds; closed {conflict['facts'][0]['id']}\n"
+    assert asked(home, "conflicts")["conflicts"] == []
+    assert believed(home) == ["The person lives in Ghent"]
+    here(home, "memory", "undo")
+    assert len(asked(home, "conflicts")["conflicts"]) == 1
+
+
+def test_what_waits_says_what_it_lacks_and_can_be_promoted_and_put_back(
+    home: Path, tmp_path: Path
+) -> None:
+    told(home, tmp_path, ("2026-02-10T09:00:00+00:00", "I like rye bread."))
+    assert believed(home) == []
+    (waiting,) = asked(home, "candidates")["candidates"]
+    assert (waiting["days"], waiting["uses"]) == (1, 2)
+    fact = waiting["fact"]["id"]
+    assert here(home, "memory", "promote", fact, "--core").out == "m1 is a core memory\n"
+    assert [one["kind"] for one in asked(home, "list")["memories"]] == ["core"]
+    assert here(home, "memory", "demote", "m1").out == "m1 is a memory\n"
+    assert here(home, "memory", "demote", "m1").out == "m1 is not offered any more\n"
+    assert believed(home) == []
+    # Put back by hand, it does not come again by itself.
+    told(home, tmp_path, ("2026-02-19T09:00:00+00:00", "I like rye bread."))
+    assert believed(home) == []
+    assert here(home, "memory", "promote", "m1").out == "m1 is a memory\n"
+    assert believed(home) == ["The person likes rye bread"]
+
+
+def test_a_pinned_memory_is_unpinned_again(home: Path) -> None:
+    here(home, "memory", "add", "The spare key is with Ana")
+    assert here(home, "memory", "pin", "m1").out == "m1 is pinned\n"
+    assert asked(home, "list")["memories"][0]["pinned"]
+    assert here(home, "memory", "unpin", "m1").out == "m1 is not pinned\n"
+
+
+SECRET = ("Zebulonia", "quokkawort")
+
+
+def test_a_forgotten_fact_is_in_no_byte_and_is_not_learned_again(
+    home: Path, tmp_path: Path
+) -> None:
+    told(
+        home,
+        tmp_path,
+        ("2026-02-10T09:00:00+00:00", "I live in Zebulonia."),
+        ("2026-02-11T09:00:00+00:00", "I live in Zebulonia, and I'm allergic to quokkawort."),
+        ("2026-02-12T09:00:00+00:00", "I like rye bread."),
+    )
+    facts = {one["value"].casefold(): one["id"] for one in _facts(home)}
+    assert holding(home, ("zebulonia",)) != []
+    here(home, "memory", "forget", facts["zebulonia"], "--yes")
+    assert holding(home, ("zebulonia",)) == []
+    here(home, "memory", "forget", facts["quokkawort"], "--yes")
+    assert holding(home, ("zebulonia", "quokkawort")) == []
+    assert here(home, "db", "check").code == 0
+    assert asked(home, "learn")["learned"]["turns"] == 0
+    assert [one["value"] for one in _facts(home)] == ["rye bread"]
+    path = Home.at(home).profile_db("default")
+    with Store.open(path, read_only=True) as store, store.read() as connection:
+        rows = connection.execute("select count(*) from events where kind = 'fact_learned'")
+        assert rows.fetchone()[0] == 3  # the log keeps that something was, and not what
+
+
+def test_a_memory_goes_with_the_facts_it_tells_and_what_it_replaced_stays(home: Path) -> None:
+    here(home, "memory", "add", "I live in Tallinn", "--now", "2026-02-10T09:00:00+00:00")
+    here(home, "memory", "add", "I live in Zebulonia", "--now", "2026-03-10T09:00:00+00:00")
+    done = here(home, "memory", "forget", "m2", "--yes")
+    assert done.code == 0, done.err
+    assert holding(home, ("zebulonia",)) == []
+    assert [one["text"] for one in asked(home, "list")["memories"]] == ["I live in Tallinn"]
+    assert here(home, "db", "check").code == 0
+
+
+def test_a_session_takes_its_candidates_along_and_leaves_memories(
+    home: Path, tmp_path: Path
+) -> None:
+    told(
+        home,
+        tmp_path,
+        ("2026-02-10T09:00:00+00:00", "I like quokkawort. I'm allergic to hazelnuts."),
+    )
+    assert len(_facts(home)) == 2
+    gone = here(home, "sessions", "delete", "s1", "--yes")
+    assert gone.code == 0, gone.err
+    assert [one["value"] for one in _facts(home)] == ["hazelnuts"]
+    assert holding(home, ("quokkawort",)) == []
+    assert here(home, "db", "check").code == 0
+
+
+def _facts(home: Path) -> list[dict[str, Any]]:
+    from lila_app.assistant import open_lila
+
+    with open_lila(home) as lila:
+        return [
+            {"id": one.id, "value": one.value, "status": one.status} for one in lila.memory.facts()
+        ]
