@@ -99,3 +99,13 @@ def test_of_a_long_file_only_a_window_is_held(monkeypatch: pytest.MonkeyPatch) -
     content = json.dumps([{"text": "x" * 300}] * 1000).encode()
     assert len(list(elements(Watched(content), "x"))) == 1000
     assert max(held) <= 2000
+
+
+def test_brackets_and_quotes_within_texts_end_nothing() -> None:
+    awkward: list[object] = ['a, b]}" \\ \\" {[', {"x": 'c\\\\"]', "y": ["}", ",", '"']}, "end"]
+    content = json.dumps(awkward * 5).encode()
+    for most in (1, 2, 3, 7):
+        found = list(elements(Dripping(content, most), "x", largest=0))
+        assert len(found) == 15
+        assert any(isinstance(one, TooLarge) for one in found)
+        assert all(isinstance(one, TooLarge) or one in awkward for one in found)
