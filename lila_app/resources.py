@@ -202,7 +202,7 @@ class Resources:
             SessionLayer(self.store, self.count),
             self.conversation,
             MemoryLayer(self.store, finder, self.count, self.scales, lambda: self.promotion),
-            GraphLayer(self.mirror, self.count, self._graph_tables),
+            GraphLayer(self.mirror, self.count, self.graph_tables),
             RagLayer(self.store, finder, self.count, self.passage_scoring),
         )
 
@@ -219,10 +219,12 @@ class Resources:
                 lambda: self.count,
                 self._predicates,
                 self.run_until_closing,
+                self.privacy,
             )
         )
 
-    def _graph_tables(self) -> GraphTables:
+    def graph_tables(self) -> GraphTables:
+        """How the graph answers, as it is on disk now. Raises PolicyError."""
         from lila_app.layers.graph import declare
 
         graph, vocabulary = (policies.sources(self.home, name) for name in ("graph", "predicates"))

@@ -44,6 +44,7 @@ class Policies:
         policies.caching(self._resources.home)
         _ = self._resources.privacy.rules
         self._resources.passage_scoring()
+        self._resources.graph_tables()
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
         astray = self._resources.roster.doubts()
         return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable, *astray)
