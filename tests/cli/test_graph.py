@@ -1,0 +1,92 @@
+"""`lila graph`, as a person uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.lila import Outcome, here
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def ok(home: Path, *args: str) -> Outcome:
+    seen = here(home, "graph", *args)
+    assert seen.code == 0, seen.err
+    return seen
+
+
+def told(home: Path, *args: str) -> list[str]:
+    rows = ok(home, *args, "--json").json["relations"]
+    return [f"{row['subject']} {row['predicate']} {row['object']}" for row in rows]
+
+
+def test_two_names_of_one_are_merged_and_taken_apart_again(home: Path) -> None:
+    ok(home, "add", "Robert", "works at", "Nordwind")
+    ok(home, "add", "Bob", "likes", "tea")
+    (found,) = ok(home, "suggest", "--json").json["suggestions"]
+    assert (found["kept_name"], found["gone_name"]) == ("Robert", "Bob")
+    assert found["reason"] == "Bob is short for Robert"
+    before = ok(home, "aliases", "--json").json
+    made = ok(home, "merge", "Robert", "Bob").out.strip()
+    assert told(home, "show", "bob") == ["Robert works at Nordwind", "Robert likes tea"]
+    assert "Bob" in ok(home, "aliases").out
+    later = ok(home, "add", "Bob", "lives in", "Bremen").out.strip()
+    parted = ok(home, "unmerge", made)
+    assert later in parted.err
+    assert told(home, "show", "Bob") == ["Bob likes tea"]
+    assert told(home, "show", "Robert") == ["Robert works at Nordwind", "Robert lives in Bremen"]
+    ok(home, "remove", later, "--yes")
+    assert ok(home, "aliases", "--json").json == before
+    assert ok(home, "suggest", "--json").json["suggestions"] == []
+
+
+def test_two_of_one_name_stay_two_and_an_ambiguous_name_is_asked_back(home: Path) -> None:
+    first = ok(home, "add", "Alex", "reports to", "Sarah").out.strip()
+    ok(home, "add", "Alex", "sings in", "Coro do Cais")
+    ok(home, "split", "Alex", "Alex (work)", first)
+    both = ok(home, "show", "Alex")
+    assert "Alex (work)" in both.out
+    assert "Alex can mean Alex (e1), Alex (work) (e4)" in both.err
+    assert told(home, "show", "Alex (work)") == ["Alex (work) reports to Sarah"]
+    ok(home, "alias", "Alex", "Lex")
+    ok(home, "alias", "Alex (work)", "Lex")
+    refused = here(home, "graph", "path", "Lex", "Sarah")
+    assert refused.code == 2
+    assert "can mean" in refused.err
+    assert told(home, "path", "e4", "Sarah") == ["Alex (work) reports to Sarah"]
+
+
+def test_what_was_believed_on_a_day_is_shown_as_of_it(home: Path) -> None:
+    ok(home, "add", "Alex", "reports to", "Sarah", "--from", "2024-03-01")
+    assert told(home, "show", "Alex") == ["Alex reports to Sarah"]
+    assert told(home, "show", "Alex", "--as-of", "2024-06-01") == []  # not known then
+    assert told(home, "show", "Alex", "--as-of", "2100-01-01") == ["Alex reports to Sarah"]
+    assert told(home, "list") == ["Alex reports to Sarah"]
+
+
+def test_a_removed_relation_is_forgotten(home: Path) -> None:
+    made = ok(home, "add", "Zebulon", "keeps", "pelargoniums").out.strip()
+    ok(home, "remove", made, "--yes")
+    assert told(home, "list") == []
+    whole = b"".join(one.read_bytes() for one in home.rglob("*") if one.is_file())
+    assert b"pelargoniums" not in whole
+    gone = here(home, "graph", "remove", made, "--yes")
+    assert (gone.code, "there is no relation" in gone.err) == (5, True)
+
+
+def test_mistakes_are_told_in_a_sentence(home: Path) -> None:
+    ok(home, "add", "Ana", "knows", "Ben")
+    for args, code, word in (
+        (("merge", "Ana", "Ana"), 2, "already are one"),
+        (("merge", "Ana", "Nobody"), 5, "nothing is known"),
+        (("unmerge", "x9"), 5, "no merge"),
+        (("split", "Ana", "Ana (choir)", "r9"), 2, "no relation of Ana"),
+        (("show", "e9"), 5, "no entity"),
+    ):
+        seen = here(home, "graph", *args)
+        assert (seen.code, word in seen.err) == (code, True), seen.err
