@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -67,9 +68,7 @@ def found(text: str, at: datetime = MONDAY) -> list[tuple[str, str, str]]:
         ("paid on 25.12.2023", "25.12.2023", "2023-12-25", "2023-12-25"),
     ],
 )  # fmt: skip
-def test_words_mean_the_days_the_calendar_has(
-    text: str, words: str, first: str, last: str
-) -> None:
+def test_words_mean_the_days_the_calendar_has(text: str, words: str, first: str, last: str) -> None:
     assert found(text) == [(words, first, last)]
 
 
@@ -125,10 +124,9 @@ def test_feasts_that_move_fall_where_almanacs_have_them() -> None:
 
 
 _WORDS = st.sampled_from(
-    "last next this the of on in ago two weeks days Friday fri May may 5 5th 31 2019 2026-02-30 "
-    "yesterday . , ! ' ’ weekend month before after Christmas summer gestern ontem a few \n".split(
-        " "
-    )
+    ["last", "next", "this", "the", "of", "on", "in", "ago", "two", "weeks", "days", "Friday"]
+    + ["fri", "May", "may", "5", "5th", "31", "2019", "2026-02-30", "yesterday", ".", "!", "’"]
+    + ["weekend", "month", "before", "after", "Christmas", "summer", "gestern", "ontem", "\n"]
 )
 _TEXTS = st.one_of(st.text(max_size=80), st.lists(_WORDS, max_size=25).map(" ".join))
 _MOMENTS = st.datetimes(
@@ -137,12 +135,12 @@ _MOMENTS = st.datetimes(
 
 
 @given(_TEXTS, _MOMENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_at_any_time_gives_days_in_order_within_it(text: str, at: datetime) -> None:
     dates = resolve(text, at)
     assert dates == resolve(text, at)
     assert all(0 <= d.start < d.end <= len(text) and d.first <= d.last for d in dates)
-    assert all(one.end <= other.start for one, other in zip(dates, dates[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(dates))
 
 
 @given(st.integers(1, 400), st.dates(date(1990, 1, 1), date(2090, 1, 1)))
@@ -152,8 +150,10 @@ def test_so_many_days_ago_is_so_many_days_before(days: int, day: date) -> None:
     assert one.first == one.last == day - timedelta(days=days)
 
 
-@given(st.sampled_from("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()),
-       st.dates(date(1990, 1, 1), date(2090, 1, 1)))  # fmt: skip
+_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@given(st.sampled_from(_NAMES), st.dates(date(1990, 1, 1), date(2090, 1, 1)))
 def test_last_weekday_is_the_nearest_before(name: str, day: date) -> None:
     (one,) = resolve(f"We met last {name}", datetime(day.year, day.month, day.day, tzinfo=UTC))
     assert one.first.strftime("%A") == name

@@ -188,7 +188,7 @@ def _doubt(sentence: str, following: str, recalled: Sequence[str]) -> Doubt | No
     doubt = gate.doubt_of(sentence[lead.start :] if lead.explicit else sentence, following)
     if doubt is not None:
         return doubt
-    if gate.repeats(sentence, recalled):
+    if gate.repeats(sentence[lead.start :], recalled):
         return "recalled"
     body = sentence[lead.start :]
     wanted = lead.explicit or asking.wish(body) or asking.nickname(body)

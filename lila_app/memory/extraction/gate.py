@@ -129,7 +129,8 @@ def is_code(sentence: str) -> bool:
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _EMPTY = listed(
-    "i me my we our us you your he she it his her its they their them the a an and or but is are "
+    "so still too also just yes well i me my we our us you your he she it his her its they their "
+    "them the a an and or but is are "
     "am "
     "was were be been to of in on at for with from that this person person's have has do does "
     "i'm we're i've it's"

