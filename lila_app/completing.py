@@ -24,8 +24,9 @@ from lila_app.gateway.embedded.weights import DEFAULT
 from lila_app.gateway.port import Message, Provider, Request
 from lila_app.gateway.structured import ask
 from lila_app.memory.completer import Job
-from lila_app.models import Absent, Roster
+from lila_app.models import Absent, Roster, on_this_machine
 from lila_app.paths import read_text, shipped
+from lila_app.privacy.sinks import Privacy
 from lila_app.truths import Material
 
 _log = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ class Means:
     """What asking takes. `run` runs a coroutine to its end, or to when LILA closes.
 
     `predicates` are the names of what can be said about somebody (policies/predicates.toml).
+    `privacy` says what stored texts stand for, so that an answer is held against what was said,
+    and how the answer may be stored.
     """
 
     roster: Roster
@@ -50,6 +53,7 @@ class Means:
     count: Callable[[], Counter]
     predicates: Callable[[], tuple[str, ...]]
     run: Callable[[Coroutine[object, object, None]], None]
+    privacy: Privacy | None = None
 
 
 class ModelCompleter:
@@ -65,8 +69,12 @@ class ModelCompleter:
 
     def answer(self, job: Job, texts: Mapping[str, str]) -> Mapping[str, object] | None:
         """The checked answer drawn from texts by their ids; None where none could be had."""
+        privacy = self._means.privacy
         try:
-            return self._asked(job, texts)
+            if privacy is None or not privacy.restoring:
+                return self._asked(job, texts)
+            found = self._asked(job, {id: privacy.shown(text) for id, text in texts.items()})
+            return None if found is None else privacy.kept_answer(found)
         except LilaError as error:
             # An error's own words are about the call, never about what was said in it.
             _log.info("%s is made without a model: %s", job, error)
@@ -118,7 +126,7 @@ class ModelCompleter:
             if not isinstance(one, Absent)
             and one.name != DEFAULT
             and table.capable(one.name)
-            and (remote or roster.about(one.name).local)
+            and (remote or on_this_machine(one.name, roster.about(one.name)))
         )
 
     def _named(self, job: Job) -> tuple[str, ...]:

@@ -125,6 +125,10 @@ class Privacy:
             return {key: self.kept_within(one) for key, one in items}
         return value
 
+    def kept_answer(self, answer: Mapping[str, object]) -> Mapping[str, object]:
+        """A model's answer as it may be stored."""
+        return {key: self.kept_within(value) for key, value in answer.items()}
+
     def named(self, text: str) -> str:
         """The name of something as it is stored; nothing is added to the vault."""
         return self._known(text)[0]

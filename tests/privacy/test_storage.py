@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+import pytest
+
 from lila_app.assistant import Lila, open_lila
 from lila_app.composing import title
 from lila_app.context import ModelLimits
 from lila_app.events import Confirmation, TextDelta, ToolCall, ToolResult, TurnEvent
 from lila_app.gateway.port import Call
 from lila_app.logs import writing
+from lila_app.memory.by_model import LEAST_TURNS
 from lila_app.paths import Home
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from tests.stories.crash_child import HashEmbedder
@@ -174,3 +177,35 @@ def test_a_title_holds_no_half_of_a_placeholder() -> None:
     for extra in range(14):
         named = title("word " * 9 + "x" * extra + " [MAIL12] and then something longer still")
         assert "[MAIL12]" in named or "[" not in named
+
+
+@pytest.mark.slow
+def test_what_a_model_finds_in_the_words_is_kept_as_they_are(tmp_path: Path) -> None:
+    place = redacting(tmp_path)
+    (place.policies_dir / "gateway.toml").write_text(
+        '[limits."scripted/test"]\nwindow = 100_000\ncontext_budget = 50_000\ncapable = true\n'
+    )
+    place.settings_file.write_text("[memory]\nuse_model = true\n")
+    provider = ScriptedProvider()
+    quote = f"My letters go to {MAIL} these days"
+    with opened(tmp_path, provider) as lila:
+        lila._resources._learning = True  # pyright: ignore[reportPrivateUsage]  # by hand below
+        session: str | None = None
+        for number in range(LEAST_TURNS):
+            provider.enqueue("I see.")
+            said = quote if number == 1 else f"It rained {number} times, alas"
+            session = turn(lila, said, session)[0].session_id  # type: ignore[union-attr]
+        entry = {
+            "turn": "t2", "quote": quote, "subject": "me", "predicate": "lives_in", "value": MAIL,
+            "negated": False, "holds_from": None, "holds_until": None,
+        }  # fmt: skip
+        provider.enqueue(json.dumps({"memories": [entry]}))
+        learner = lila._resources.learner  # pyright: ignore[reportPrivateUsage]
+        learner.run()
+        learner.ask()
+        told = [one for one in provider.requests if one.job == "extraction"]
+        assert MAIL in told[0].messages[-1].content  # a model on this machine
+        with lila._resources.store.read() as connection:  # pyright: ignore[reportPrivateUsage]
+            rows = connection.execute("select value from facts where extractor <> 'rules'")
+            assert rows.fetchall() == [("[MAIL1]",)]
+    assert where(tmp_path) == []
