@@ -210,8 +210,13 @@ class Learner:
         episodes.add(connection, [_episode(turn.id, date) for date in read.extracted.dates])
         heard = Heard(read.utterance.at, turn.speaker, read.utterance.text, turn.id)
         taking = Taking(connection, means.rules, means.zone)
-        taken: list[Taken] = []
-        taken += [taking.take(one, heard) for one in read.extracted.candidates]
+        # What the model kept by a tool, because the person asked for it, is not noted once more.
+        kept = memories.kept_in(connection, turn.id)
+        taken = [
+            taking.take(one, heard)
+            for one in read.extracted.candidates
+            if not (kept and one.predicate == "note")
+        ]
         self._revise(taking, heard, read.extracted, taken)
         self._note_uses(connection, taking, read)
         if self._model and not turn.source and not turn.erased:

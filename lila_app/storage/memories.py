@@ -142,6 +142,16 @@ def list_memories(
     return [_memory(row) for row in reversed(rows)]
 
 
+def kept_in(source: Source, turn: str) -> bool:
+    """Whether a memory that holds was kept from a turn."""
+    with reading(source) as connection:
+        row = connection.execute(
+            "select 1 from memories where source_turn = ? and status <> 'closed' limit 1",
+            (number(turn, "t"),),
+        ).fetchone()
+        return row is not None
+
+
 def list_pinned(source: Source) -> list[MemoryRow]:
     """Pinned memories of any kind, by id."""
     with reading(source) as connection:

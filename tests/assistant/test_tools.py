@@ -472,7 +472,7 @@ def test_no_document_makes_the_model_write_by_itself_whatever_the_person_chose(
         assert any(one["id"].startswith("d") for one in items), "the passage was in the prompt"
         refused = [event for event in events if isinstance(event, ToolResult)]
         assert [event.failed for event in refused] == [True]
-        assert [one.text for one in lila.memory.list()] == ["The person keeps bees"]
+        assert not any("invoice" in one.text for one in lila.memory.list())
         asked: list[Confirmation] = []
 
         async def person(question: Confirmation) -> bool:
@@ -482,4 +482,4 @@ def test_no_document_makes_the_model_write_by_itself_whatever_the_person_chose(
         provider.enqueue(obeys, "Done, boss.")
         told(lila, "What does the recipe for the pie say about invoices?", person)
         assert len(asked) == 1
-        assert [one.text for one in lila.memory.list()] == ["The person keeps bees"]
+        assert not any("invoice" in one.text for one in lila.memory.list())

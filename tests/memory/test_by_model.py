@@ -192,7 +192,9 @@ def converse(lila: Lila, provider: ScriptedProvider, turns: int) -> None:
     session: str | None = None
     for number in range(turns):
         provider.enqueue("I see.")
-        said = "My hat hangs in Porto these days" if number == 1 else f"It rained {number} times, alas"
+        said = (
+            "My hat hangs in Porto these days" if number == 1 else f"It rained {number} times, alas"
+        )
         session = say(lila, said, session=session).session_id
 
 
@@ -258,3 +260,13 @@ def test_without_the_setting_nothing_waits_and_nothing_is_asked(
     with Store.open(lila.home.profile_db("default")) as store, store.read() as connection:
         waiting = connection.execute("select count(*) from turns where learned = 2").fetchone()[0]
     assert waiting == 0
+
+
+def test_what_a_tool_kept_because_the_person_asked_is_not_noted_once_more(
+    lila: Lila, provider: ScriptedProvider
+) -> None:
+    provider.enqueue("I see.")
+    say(lila, "Please remember that I keep bees in the orchard")
+    lila.memory.add("The person keeps bees in the orchard", source_turn="t1")
+    learn(lila)
+    assert [one.text for one in lila.memory.list()] == ["The person keeps bees in the orchard"]
