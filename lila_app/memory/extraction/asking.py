@@ -15,10 +15,10 @@ _FILLER = re.compile(
 )
 _EXPLICIT = re.compile(
     r"^(?:please[ ,]+|can you |could you |will you )?(?:remember(?: (?:that|this|for me))*|"
-    r"don'?t forget(?: (?:that|this))*(?! to\b)|never forget that|keep in mind(?: that)?|"
+    r"don'?t forget(?: (?:that|this))*|never forget that|keep in mind(?: that)?|"
     r"bear in mind(?: that)?|(?:make a )?note(?: that|:| to self:)|note down(?: that)?|"
-    r"for the record|save this|memori[sz]e(?: that| this)?)[\s,:–—-]*(?!to\b|when\b|how\b|me\b|"
-    r"the time\b)",
+    r"for the record|save this|memori[sz]e(?: that| this)?)"
+    r"(?![\w'’])(?![\s,]*(?:to|when|how|me|the time|what|who|why)\b)[\s,:–—-]*",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
