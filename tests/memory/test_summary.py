@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lila_app import composing
+from lila_app import composing, summarising
 from lila_app.assistant import Lila, open_lila
 from lila_app.context import token_limit
 from lila_app.context.fold import Exchange, fold
@@ -21,10 +22,11 @@ from lila_app.embedding.port import Embedder
 from lila_app.errors import UnavailableError
 from lila_app.gateway.port import Usage
 from lila_app.memory.completer import Job
-from lila_app.memory.summary import BEFORE, EXTRACTIVE, Cutting, make, refusal
+from lila_app.memory.summary import BEFORE, EXTRACTIVE, Cutting, Made, make, refusal
 from lila_app.paths import Home, shipped
 from lila_app.storage import cuts
 from lila_app.storage.connection import Store
+from lila_app.summarising import Forced, overrun
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from tests.assistant.conftest import say
 from tests.context.support import cl100k
@@ -318,3 +320,41 @@ def test_what_a_model_wrote_goes_whole_with_words_it_was_made_of(
     assert cut is not None and cut.summary == ""
     assert b"marsupial" not in lila.home.profile_db("default").read_bytes()
     assert lila.db.check().problems == ()
+
+
+def test_a_prompt_that_could_not_wait_is_faster_than_the_prepared_summary(
+    lila: Lila, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = fill(lila)
+    made = summarising.summary.make
+
+    def slow(*given: Any) -> Made:
+        with Store.open(lila.home.profile_db("default")) as store:
+            cuts.cut(
+                store, session, upto_sequence=3, summary="- They said: Anna.", reason="overrun",
+                at="2026-11-30T12:00:00+00:00",
+            )  # fmt: skip
+        return made(*given)
+
+    monkeypatch.setattr(summarising.summary, "make", slow)
+    provider.enqueue(summed_up(_due(lila, session)))
+    assert lila.sessions.summarise(session) == "- They said: Anna."
+
+
+def test_a_forced_cut_gives_way_to_one_that_was_made_meanwhile(lila: Lila) -> None:
+    session = fill(lila)
+    at = "2026-11-30T12:00:00+00:00"
+    first, more = Cut(3, "- They said: one.", ("t1",)), Cut(9, "- They said: two.", ("t1", "t2"))
+    with Store.open(lila.home.profile_db("default")) as store:
+        with store.write() as connection:
+            own = overrun(connection, Forced(session, first, None, at), None)
+            assert own is not None and own.upto_sequence == 3
+            # The same again, as in a second step of the turn, is no second event; more is one.
+            assert overrun(connection, Forced(session, first, None, at), own) == own
+            own = overrun(connection, Forced(session, more, None, at), own)
+            assert own is not None and own.upto_sequence == 9
+            # Another turn that knows nothing of it leaves it as it is.
+            assert overrun(connection, Forced(session, first, None, at), None) is None
+        found = cuts.latest_cut(store, session)
+        assert found is not None and found.upto_sequence == 9
+        assert len(cuts.prefix_breaks(store, session)) == 2
