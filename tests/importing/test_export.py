@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,27 @@ def lived(store: Store, folder: Path) -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that was lived in, and its export."""
+    folder = tmp_path_factory.mktemp("once")
+    with Store.open(folder / "data" / "default.db") as opened:
+        lived(opened, folder)
+        export(opened, folder / "out", at=AT, progress=quiet)
+    return folder
+
+
 @pytest.fixture
-def made(store: Store, tmp_path: Path) -> Path:
-    lived(store, tmp_path)
-    export(store, tmp_path / "out", at=AT, progress=quiet)
-    return tmp_path / "out"
+def store(once: Path, tmp_path: Path) -> Iterator[Store]:
+    copied = shutil.copytree(once / "data", tmp_path / "data")
+    with Store.open(copied / "default.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def made(once: Path, tmp_path: Path) -> Path:
+    shutil.copy(once / "talk.jsonl", tmp_path)
+    return shutil.copytree(once / "out", tmp_path / "out")
 
 
 @pytest.fixture
@@ -150,8 +167,6 @@ def test_a_place_that_is_taken_is_refused(store: Store, made: Path) -> None:
 
 
 def test_half_an_export_is_nothing(store: Store, tmp_path: Path) -> None:
-    lived(store, tmp_path)
-
     def failing(*_: object) -> None:
         raise KeyboardInterrupt
 

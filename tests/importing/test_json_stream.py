@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lila_app.errors import DocumentError
@@ -29,6 +29,7 @@ class Dripping(io.BytesIO):
         return super().read(min(self._most, size or self._most))
 
 
+@settings(max_examples=50)
 @given(st.lists(VALUES, max_size=6), st.integers(1, 9), st.sampled_from([None, 2]), st.booleans())
 def test_it_reads_what_json_loads_reads_however_it_is_cut(
     values: list[object], most: int, indent: int | None, ascii: bool
@@ -42,6 +43,7 @@ def test_it_reads_what_json_loads_reads_however_it_is_cut(
     assert list(elements(Dripping(content, most), "x")) == json.loads(text)
 
 
+@settings(max_examples=50)
 @given(st.lists(VALUES, min_size=1, max_size=5), st.integers(1, 9))
 def test_elements_that_are_too_large_are_passed_over_one_by_one(
     values: list[object], most: int

@@ -53,7 +53,7 @@ def test_killed_at_any_instant_it_goes_on_without_loss_or_double(
 ) -> None:
     chance = random.Random(20261130)
     database = tmp_path / "data" / "a.db"
-    before = 0
+    before = kill = 0
     for kill in range(KILLS):
         ended = lived(database, export, chance.uniform(0.0, 0.35))
         with Store.open(database) as store:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from lila_app.assistant import Lila, open_lila
 from lila_app.embedding.port import Embedder
 from lila_app.testing import FakeClock, ScriptedProvider
@@ -33,6 +35,7 @@ def prompts(lila: Lila, session: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_same_prompts_after_an_export_and_an_import(
     lila: Lila,
     provider: ScriptedProvider,
@@ -51,9 +54,9 @@ def test_the_same_prompts_after_an_export_and_an_import(
     notes.mkdir()
     (notes / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at seven from the north pier.\n")
     lila.documents.ingest([notes])
+    lila.memory.forget(doomed.id)
     done = say(lila, "The boat needs a new mast.")
     say(lila, "And the otter is back.", session=done.session_id)
-    lila.memory.forget(doomed.id)
     talk = tmp_path / "talk.jsonl"
     talk.write_text(
         '{"id":"1","session":"a","at":1700000000,"role":"user","text":"My boat is green."}\n'
