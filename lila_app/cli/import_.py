@@ -71,11 +71,11 @@ def files(
     with _named(report) as named:
         chosen = {"kind": kind, "source": source, "zone": read_in, "named": named}
         if dry_run:
-            from lila_app.facade.importing import rehearse
+            from lila_app.facade.importing import is_export, rehearse, rehearse_restore
 
             with progress("counting", size=True) as bar:
                 work = partial(rehearse, home(), profile(), progress=bar, **chosen)
-                done = [work(path) for path in paths]
+                done = [rehearse_restore(path) if is_export(path) else work(path) for path in paths]
         else:
             with opened() as lila, progress("importing", size=True) as bar:
                 done = [
@@ -137,7 +137,8 @@ def _say(done: ImportReport | RestoreReport, dry: bool) -> None:
 
     if isinstance(done, RestoreReport):
         total = sum(count for _, count in done.rows)
-        answer(f"{done.path}: an export of LILA's own, put back: {total:,} rows")
+        put = "would be put back" if dry else "put back"
+        answer(f"{done.path}: an export of LILA's own, {put}: {total:,} rows")
         return
     for skip in done.named[:SHOWN]:
         where = f"{skip.where} ({skip.conversation})" if skip.conversation else skip.where

@@ -57,6 +57,11 @@ class Importing:
         times without one, which are refused else. Without `learn` nothing is learned from it.
         Vectors follow in the background. Raises LilaError; what was imported by then stays.
         """
+        if is_export(Path(path)):
+            raise UsageError(
+                f"{path} is an export of LILA's own",
+                hint="it is put back with `imports.restore`, which `lila import` does",
+            )
         resources = self._resources
         kept = resources.privacy.kept if resources.privacy.storing else None
         choice = Choice(resources.settings.zone, _format(kind), source, zone, learn, kept=kept)
@@ -92,6 +97,14 @@ class Importing:
 def is_export(path: Path) -> bool:
     """Whether a path is an export of LILA's own, which is put back and not read as messages."""
     return is_own_export(path.expanduser())
+
+
+def rehearse_restore(path: Path) -> RestoreReport:
+    """What an export of LILA's own would put back; rows a file, without the messages told twice."""
+    from lila_app.storage import portable, restoring
+
+    rows = restoring.told(path)
+    return RestoreReport(str(path), tuple(row for row in rows if row[0] != portable.MESSAGES))
 
 
 def rehearse(

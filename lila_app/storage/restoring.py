@@ -47,6 +47,17 @@ def restore(store: Store, path: Path, progress: Progress) -> tuple[tuple[str, in
         raise DocumentError(f"{path}: it cannot be read ({error})", hint=_HINT) from error
 
 
+def told(path: Path) -> tuple[tuple[str, int], ...]:
+    """What an export's manifest says it holds: rows a file. Raises `DocumentError`."""
+    path = path.expanduser()
+    try:
+        with _opened(path) as export:
+            rows = cast("Mapping[str, int]", export.manifest().get("rows") or {})
+            return tuple(rows.items())
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        raise DocumentError(f"{path}: it cannot be read ({error})", hint=_HINT) from error
+
+
 _HINT = "nothing was changed; export it again with `lila db export`"
 
 

@@ -113,6 +113,8 @@ def test_an_export_and_back_through_the_command_line(tmp_path: Path) -> None:
     made = here(home, "db", "export", str(out), "--json").json
     assert made["rows"]["messages.jsonl"] == 10
     assert made["rows"]["memories.jsonl"] == 1
+    told = here(home, "import", str(out), "--dry-run").out
+    assert re.search(r"an export of LILA's own, would be put back: \d+ rows", told)
     refused = here(home, "import", str(out))
     assert refused.code == 2
     assert "holds something already" in refused.err

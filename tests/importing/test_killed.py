@@ -19,7 +19,8 @@ from tests.importing.support import bring, rows
 
 MESSAGES = 20_000
 KILLS = 16
-LEAST_PER_SECOND = 1_000
+LEAST_PER_SECOND = 2_000
+"""Messages; 5,400 were measured on 2026-11-30."""
 WORKING_MB = 60
 """What an import may need beyond an interpreter with an open store: SQLite's cache of 16 MB, a
 window on the file, a batch."""
@@ -81,14 +82,15 @@ def test_killed_at_any_instant_it_goes_on_without_loss_or_double(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_thousand_messages_a_second_in_flat_memory(export: Path, tmp_path: Path) -> None:
+def test_thousands_of_messages_a_second_in_flat_memory(export: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.benchmarks.importing", "--messages", str(MESSAGES)]
     command += ["--folder", str(tmp_path), "--no-plain"]
     (tmp_path / f"conversations-{MESSAGES}.json").symlink_to(export)
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found["messages"] == MESSAGES
-    assert found["per_second"] >= LEAST_PER_SECOND
+    # Of a core: on a machine that does nothing else it is also what a clock shows.
+    assert found["per_processor_second"] >= LEAST_PER_SECOND, found
     first, *_, last = found["resident_mb_by_quarter"]
     assert last - first <= GROWTH_MB
     assert last - found["resident_mb_before"] <= WORKING_MB
