@@ -12,9 +12,11 @@ from lila_app.layers.score import (
     LONG,
     Around,
     TurnScale,
+    lent,
     meaning,
+    own,
     recency,
-    scored_turn,
+    scored_turns,
     strength,
 )
 from lila_app.storage import nearby, search, turns, vectors
@@ -123,16 +125,17 @@ class _Ranking:
         for one in self.found.values():
             known = self.sessions.get(one.said.session, 0.0)
             self.sessions[one.said.session] = max(known, one.strength)
-        top = max(self.sessions.values(), default=0.0)
         named = self.asked.named({one.said.speaker for one in self.found.values()} - {""})
-        return {row: self.score(one, top, named) for row, one in self.found.items()}
+        return scored_turns(
+            self.scale, {row: self.sums(one, named) for row, one in self.found.items()}
+        )
 
-    def score(self, one: _Candidate, top: float, named: frozenset[str]) -> int:
+    def sums(self, one: _Candidate, named: frozenset[str]) -> tuple[float, float]:
         said = one.said
         fresh, then = self.time(said.at)
         before = self.beside(said, -1)
         around = Around(
-            session=self.sessions[said.session] - top,
+            session=self.sessions[said.session],
             beside=before + self.beside(said, 1),
             further=self.beside(said, -2) + self.beside(said, 2),
             answer=before if before and _asks(self.found[said.row - 1].said) else 0.0,
@@ -142,7 +145,7 @@ class _Ranking:
             question=_asks(said),
             length=min(1.0, len(said.user or said.reply) / LONG),
         )
-        return scored_turn(self.scale, one.words, one.near, fresh, around)
+        return own(self.scale, one.words, one.near, fresh), lent(self.scale, around)
 
     def beside(self, said: Message, step: int) -> float:
         other = self.found.get(said.row + step)

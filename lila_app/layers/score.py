@@ -19,8 +19,7 @@ Evidence from what stands around it, by the *strength* (mean of words and meanin
 
 - *beside* and *further*: the messages one and two away in the same session, both sides added;
 - *answer*: the message before it, where that is a question;
-- *session*: by how much the strongest message of its session falls short of the strongest of all,
-  so that the best hit is scored as if it stood alone, and a session with nothing in it sinks.
+- *session*: the strongest message of its session.
 
 Evidence from what the question asks for (`layers.hints`):
 
@@ -28,13 +27,17 @@ Evidence from what the question asks for (`layers.hints`):
 - *when*: it asks for a time, and the row names one;
 - *date*: it names a month or a day, and the row was said then.
 
+The latter two are about one turn against another and would make every turn look good where a
+question has many hints, so of a question's turns they decide the order, and the best one gets the
+score that the strongest has by itself. What is remembered and what was said stay comparable.
+
 The numbers are in policies/retrieval.toml with the measurement that set them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import lru_cache
@@ -95,9 +98,8 @@ class Scales:
 class Around:
     """What stands around a turn and what was asked for; each 0 to 1.
 
-    `beside` and `further` add up two sides, so they go to 2; `session` is what its session falls
-    short, -1 to 0; `speaker` is 1 for whom the question names, -1 for another, 0 where it names
-    nobody or several.
+    `beside` and `further` add up two sides, so they go to 2; `speaker` is 1 for whom the question
+    names, -1 for another, 0 where it names nobody or several.
     """
 
     session: float = 0.0
@@ -132,22 +134,35 @@ def recency(at: str, now: str, half_life: int) -> float:
 
 def scored(scale: Scale, words: float, near: float, fresh: float) -> int:
     """The score of something that stands by itself; 0 where it has nothing of what was asked."""
-    return 0 if not words and not near else _score(scale, _own(scale, words, near, fresh))
+    return 0 if not words and not near else _score(scale, own(scale, words, near, fresh))
 
 
-def scored_turn(scale: TurnScale, words: float, near: float, fresh: float, around: Around) -> int:
-    """The score of a turn with what stands around it."""
-    total = _own(scale, words, near, fresh)
-    total += scale.session * around.session
+def own(scale: Scale, words: float, near: float, fresh: float) -> float:
+    """What a row says by itself, in hundredths of log-odds."""
+    return scale.words * words + scale.meaning * near + scale.recency * fresh
+
+
+def lent(scale: TurnScale, around: Around) -> float:
+    """What stands around a turn adds to it, in hundredths of log-odds."""
+    total = scale.session * around.session
     total += scale.beside * around.beside + scale.further * around.further
     total += scale.answer * around.answer + scale.speaker * around.speaker / 2
     total += scale.when * around.when + scale.date * around.date
-    total += scale.question * around.question + scale.length * around.length
-    return _score(scale, total)
+    return total + scale.question * around.question + scale.length * around.length
 
 
-def _own(scale: Scale, words: float, near: float, fresh: float) -> float:
-    return scale.words * words + scale.meaning * near + scale.recency * fresh
+def scored_turns(scale: TurnScale, sums: Mapping[int, tuple[float, float]]) -> dict[int, int]:
+    """The scores of one question's turns by row, from what each says itself and what it is lent.
+
+    What is lent decides the order, and how far one is behind the other. It does not raise the best:
+    that one has the score the strongest of them has by itself.
+    """
+    strongest = max((itself for itself, _ in sums.values()), default=0.0)
+    best = max((itself + more for itself, more in sums.values()), default=0.0)
+    return {
+        row: _score(scale, itself + more - best + strongest)
+        for row, (itself, more) in sums.items()
+    }
 
 
 def _score(scale: Scale, total: float) -> int:
