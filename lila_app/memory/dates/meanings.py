@@ -82,6 +82,14 @@ def verb_meant(said: Said) -> bool:
     return word in ("may", "march", "mar") and not re.search(r"\d(?:st|nd|rd|th)", said.match[0])
 
 
+def days_of_month_meant(said: Said) -> Span | None:
+    """From 5 to 12 May: the group "until" has the first of them."""
+    last = day_of_month_meant(said)
+    if last is None or int(said["until"]) >= last[1].day:
+        return None
+    return last[1].replace(day=int(said["until"])), last[1]
+
+
 def month_of_year_meant(said: Said) -> Span:
     """April 2023."""
     return days.month(int(said["year"]), MONTHS[said["month"][:3]])

@@ -98,6 +98,13 @@ _RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "digit month",
+        rf"\b(?:from[ ])?(?:the[ ])?(?P<until>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?:[ ]to[ ]|"
+        rf"[ ]?[-–][ ]?)"
+        rf"(?:the[ ])?{DAY_NUMBER}[ ](?:of[ ])?{MONTH}\b(?:,?[ ]{YEAR})?",
+        meanings.days_of_month_meant,
+    ),
+    _rule(
+        "digit month",
         rf"\b{_NAMED_DAY}(?:the[ ])?{DAY_NUMBER}[ ](?:of[ ])?{MONTH}\b(?:\.?,?[ ]{YEAR})?",
         meanings.day_of_month_meant,
     ),

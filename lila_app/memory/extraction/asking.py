@@ -22,7 +22,8 @@ _EXPLICIT = re.compile(
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"^(?:correction|sorry,? i meant(?: [^:,]*)?|i meant(?: [^:,]*)?|actually|i misspoke|"
+    r"^(?:(?:sorry|oops|wait|no)[,!. ]+)?(?:correction|i meant(?: [^:,]*)?|i meant(?: [^:,]*)?|"
+    r"actually|i misspoke|"
     r"scratch that|to correct myself|i was wrong|let me correct(?: myself| that)?|that's wrong|"
     r"not quite)\b[\s,.:;–—-]*",
     re.IGNORECASE,
@@ -39,8 +40,8 @@ _WISH = re.compile(
 )
 _LATER = re.compile(r"[ ,]+(?:from now on|in (?:the )?future|going forward)$", re.IGNORECASE)
 _CALL = re.compile(
-    r"^(?:please |just |you can |you may |people |everyone |my friends |everybody )*"
-    r"(?:call|calls)(?:s)? me (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)\b(?! (?:later|back|when|"
+    r"^(?i:please |just |you can |you may |people |everyone |my friends |everybody )*"
+    r"(?i:calls?) me (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)\b(?! (?:later|back|when|"
     r"if|at))",
 )
 _CALLED = re.compile(r"\b(?:people|everyone|friends|everybody) calls? me (?P<name>[A-Z][\w'’-]+)")

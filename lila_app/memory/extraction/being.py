@@ -5,14 +5,16 @@ from __future__ import annotations
 from lila_app.memory.extraction.lexicon import (
     DIETS,
     JOBS,
+    OWNABLE,
     ROLES,
     VALUES,
     is_medicine,
 )
 from lila_app.memory.extraction.nouns import Mention, related
+from lila_app.memory.extraction.placing import PEOPLE, based_in, where
 from lila_app.memory.extraction.properties import cue_of, own_property, triples_of
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, is_name, is_noun, listed, said
+from lila_app.memory.extraction.words import Words, is_name, is_noun, said
 from lila_app.memory.model import Cue
 
 _NUMBER_WORDS = {
@@ -43,7 +45,15 @@ _NUMBER_WORDS = {
         ]
     )
 }
-_PEOPLE = ("me", "name", "role", "pet", "pronoun")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
+
+def _number(word: str) -> int:
+    """Twelve, forty, forty-two; 0 for no number."""
+    ten, _, one = word.partition("-")
+    if ten in _TENS:
+        return 20 + 10 * _TENS.index(ten) + _NUMBER_WORDS.get(one, 0)
+    return _NUMBER_WORDS.get(word, 0)
 
 
 def being(reading: Reading) -> list[Fact]:
@@ -59,7 +69,7 @@ def being(reading: Reading) -> list[Fact]:
 
 def _born(reading: Reading, subject: Mention) -> list[Fact]:
     """Lia was born on 21 November 2014: the words of the day are read later."""
-    if reading.clause.main != "bear" or subject.sort not in _PEOPLE or reading.clause.denied:
+    if reading.clause.main != "bear" or subject.sort not in PEOPLE or reading.clause.denied:
         return []
     return [Fact(subject.name, "birthday", said(reading.clause.rest, reading.text))]
 
@@ -67,7 +77,7 @@ def _born(reading: Reading, subject: Mention) -> list[Fact]:
 def _of(reading: Reading, subject: Mention) -> list[Fact]:
     if not subject.name and subject.sort != "role":
         return []
-    for rule in (_born, _named, _age, _adjective, _role_of, _calling, _medicine, _kind, _where):
+    for rule in _RULES:
         facts = rule(reading, subject)
         if facts:
             return facts
@@ -93,8 +103,10 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     name = names[0]
     if called and subject.sort == "thing" and subject.owner:
-        owner, noun = subject.owner, subject.noun
-        return [Fact(owner, "owns", name, confidence=8_500), Fact(name, "is_a", noun)]
+        kind = Fact(name, "is_a", subject.noun)
+        if subject.noun not in OWNABLE:
+            return [kind]
+        return [Fact(subject.owner, "owns", name, confidence=8_500), kind]
     if subject.sort == "me" and not reading.clause.past:
         return _introduced(reading, subject, words, name, called)
     return []
@@ -116,7 +128,7 @@ def _introduced(
 def _age(reading: Reading, subject: Mention) -> list[Fact]:
     """I'm 34 (years old), she turned seven."""
     if (
-        subject.sort not in _PEOPLE
+        subject.sort not in PEOPLE
         or reading.clause.main not in ("be", "turn")
         or reading.clause.denied
     ):
@@ -125,7 +137,7 @@ def _age(reading: Reading, subject: Mention) -> list[Fact]:
     if len(words) != 1 or any(p for p, _ in reading.parts if p):
         return []
     low = words[0].low
-    number = int(low) if low.isdecimal() and len(low) <= 3 else _NUMBER_WORDS.get(low, 0)
+    number = int(low) if low.isdecimal() and len(low) <= 3 else _number(low)
     if not 0 < number < 125 or (reading.clause.past and reading.clause.main == "be"):
         return []
     return [Fact(subject.name, "age", str(number))]
@@ -136,7 +148,7 @@ def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
     words = reading.part("")
     low = [word.low for word in words]
     denied, cue = reading.clause.denied and not reading.ended, cue_of(reading)
-    if subject.sort not in _PEOPLE:
+    if subject.sort not in PEOPLE:
         return []
     if low[-1:] == ["intolerant"] and len(low) == 2:
         return _each(subject, "allergic_to", [words[0].text], denied, cue)
@@ -188,11 +200,15 @@ def _fan(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fac
     words = reading.part("")
     mark = next((i for i, word in enumerate(words) if word.low == "of"), None)
     if mark is None:
-        return []
+        named = [word for word in words if is_name(word)] if words[-1].low == "fan" else []
+        return _each(subject, "likes", reading.objects(named), denied, cue)
     return _each(subject, "likes", reading.objects(words[mark + 1 :]), denied, cue)
 
 
 def _from_or_ill(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
+    into = reading.part("into")
+    if reading.clause.main == "be" and into and not reading.part(""):
+        return _each(subject, "likes", reading.objects(into), denied, cue)
     if reading.clause.main == "diagnose" or (
         reading.clause.main == "be" and reading.clause.verbs[-1] == "diagnose"
     ):
@@ -201,6 +217,20 @@ def _from_or_ill(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> 
         names = [m.name for m in reading.names(reading.part("from")) if m.sort == "name"]
         return _each(subject, "from", names, denied, cue)
     return []
+
+
+def _favoured(reading: Reading, subject: Mention) -> list[Fact]:
+    """Green is my favourite colour."""
+    words = reading.part("")
+    low = [word.low for word in words]
+    mine = low[:1] in (["my"], ["our"]) and low[1:2] in (["favourite"], ["favorite"])
+    if not mine or not 3 <= len(low) <= 5 or not all(one.isascii() for one in low):
+        return []
+    what = "_".join(low[2:]).replace("color", "colour")
+    speaker = reading.speaking.speaker
+    return [
+        Fact(speaker, f"favourite_{what}", subject.name, reading.clause.denied, cue_of(reading))
+    ]
 
 
 def _role_of(reading: Reading, subject: Mention) -> list[Fact]:
@@ -232,7 +262,7 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
     """I'm a nurse; Duarte is a physics teacher at the Escola do Farol."""
     words = reading.part("")
     if (
-        subject.sort not in _PEOPLE
+        subject.sort not in PEOPLE
         or subject.sort == "pet"
         or reading.clause.main not in ("be", "become")
     ):
@@ -242,7 +272,7 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
     if not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "HYPH") or w.low == "-" for w in words):
         return []
     cue = cue_of(reading)
-    if reading.clause.past and reading.clause.main == "be":
+    if reading.clause.tags[0] == "VBD" and reading.clause.main == "be":
         return []
     denied = reading.clause.denied and cue != "ended"
     facts = [Fact(subject.name, "job", reading.whole(words), denied, cue, "from")]
@@ -255,7 +285,7 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
 def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
     """I'm on 20 mg of atorvastatin."""
     words = [word for word in reading.part("on") if is_medicine(word.low)]
-    if subject.sort not in _PEOPLE or not words:
+    if subject.sort not in PEOPLE or not words:
         return []
     cue = cue_of(reading)
     return [
@@ -283,68 +313,13 @@ def _kind(reading: Reading, subject: Mention) -> list[Fact]:
     if not bare or not all(w.tag in ("DT", "NN", "JJ", "NNP", "VBG", "VBN", "HYPH") for w in words):
         return []
     facts = [Fact(_lowered(subject.name), "is_a", reading.whole(words))]
-    based = _based(reading)
+    based = based_in(reading)
     return facts + [Fact(subject.name, "located_in", one) for one in based]
 
 
 def _lowered(name: str) -> str:
     """A medicine begins a sentence with a capital, and is kept without."""
     return name.lower() if is_medicine(name) else name
-
-
-def _based(reading: Reading) -> list[str]:
-    behind = [w.low for w in reading.clause.rest]
-    if "based" not in behind:
-        return []
-    return [m.name for m in reading.names(reading.part("in")) if m.sort == "name"]
-
-
-def _where(reading: Reading, subject: Mention) -> list[Fact]:
-    """The office is in Rotterdam; we're in Ghent now; the key is in the drawer."""
-    inside = reading.part("in")
-    if (
-        reading.clause.main not in ("be", "base", "locate", "keep")
-        or not inside
-        or reading.clause.past
-    ):
-        return []
-    before = [word.low for word in reading.part("")]
-    if before and before != ["based"]:
-        return []
-    denied, cue = reading.clause.denied, cue_of(reading)
-    if subject.sort in _PEOPLE and inside[-1].low in ("club", "choir", "band", "team", "orchestra"):
-        return [Fact(subject.name, "member_of", reading.whole(inside), denied, cue)]
-    found = reading.names(inside)
-    place = found[0] if len(found) == 1 else None
-    if subject.sort in _PEOPLE:
-        if place and place.sort == "name" and "now" in reading.adverbs:
-            return [Fact(subject.name, "lives_in", place.name, denied, "update", "from")]
-        if [w.low for w in inside] == ["hospital"]:
-            return [Fact(subject.name, "staying_in", "hospital", denied, "", "from")]
-        return []
-    if subject.sort not in ("thing", "name") or place is None:
-        return []
-    if place.sort == "name":
-        return [Fact(subject.name, "located_in", place.name, denied, cue)]
-    return _kept(reading, subject, denied, cue)
-
-
-def _kept(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
-    """A thing one looks for, in a place of the house; not "the problem is in the loop"."""
-    if subject.noun not in _LOOKED_FOR:
-        return []
-    at = next(i for i, (preposition, _) in enumerate(reading.parts) if preposition == "in")
-    behind = [word for _, words in reading.parts[at:] for word in words]
-    span = [w for w in reading.clause.rest if behind[0].start <= w.start <= behind[-1].start]
-    where = reading.whole(span)
-    return [Fact(subject.name, "kept_in", where, denied, cue)] if where else []
-
-
-_LOOKED_FOR = listed(
-    "key passport charger document deed card wallet umbrella torch flashlight toolbox tool ladder "
-    "certificate contract manual receipt medicine pill autoinjector inhaler glasses suitcase box "
-    "photo album ring will visa licence license ticket cable drill battery blanket present"
-)
 
 
 def _together(reading: Reading) -> list[Fact]:
@@ -367,3 +342,17 @@ def _together(reading: Reading) -> list[Fact]:
     if not predicate or not one.name or not other.name or len(words) > 1:
         return []
     return [Fact(one.name, predicate, other.name)]
+
+
+_RULES = (
+    _born,
+    _named,
+    _age,
+    _adjective,
+    _favoured,
+    _role_of,
+    _calling,
+    _medicine,
+    _kind,
+    where,
+)

@@ -13,9 +13,10 @@ from lila_app.memory.extraction.changes import (
     named_of,
 )
 from lila_app.memory.extraction.having import has
+from lila_app.memory.extraction.lexicon import OWNABLE
 from lila_app.memory.extraction.nouns import Mention
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, is_name, said
+from lila_app.memory.extraction.words import Words, is_name, listed, said
 
 
 def _lives(reading: Reading, subject: Mention) -> list[Fact]:
@@ -68,6 +69,8 @@ def _works(reading: Reading, subject: Mention) -> list[Fact]:
     at = reading.part("at", "for")
     called = _called(at)
     names = [said(called, reading.text)] if called else named_of(reading, at, "name")
+    if not names and at and at[0].low in ("the", "a", "an") and at[-1].low in _EMPLOYERS:
+        names = [reading.whole(at)]
     facts += facts_of(reading, subject, "works_at", names[:1], 8_500)
     as_what = reading.part("as")
     if as_what and as_what[0].low in ("a", "an", "the"):
@@ -114,6 +117,15 @@ def _leaves(reading: Reading, subject: Mention) -> list[Fact]:
         verb = habit.get(words[0], "") if len(words) == 1 else ""
         return [Fact(subject.name, "does", verb, cue="ended", when="to")] if verb else []
     return []
+
+
+def _runs(reading: Reading, subject: Mention) -> list[Fact]:
+    """Runs a bakery: what can be owned."""
+    words = reading.part("")
+    owned = words and words[0].low in ("a", "an") and words[-1].lemma in OWNABLE
+    if not owned or not reading.clause.present or not is_person(subject):
+        return []
+    return facts_of(reading, subject, "owns", reading.objects())
 
 
 def _gets(reading: Reading, subject: Mention) -> list[Fact]:
@@ -176,12 +188,18 @@ def _comes(reading: Reading, subject: Mention) -> list[Fact]:
     return facts_of(reading, subject, "from", found[:1])
 
 
+_EMPLOYERS = listed(
+    "council hospital university library bank school government ministry museum bakery supermarket "
+    "pharmacy clinic airport post embassy police newspaper restaurant hotel startup charity"
+)
+
 RULES: Mapping[str, Rule] = {
     "live": _lives,
     "move": _moves,
     "relocate": _moves,
     "stay": _stays,
     "work": _works,
+    "run": _runs,
     "quit": _leaves,
     "leave": _leaves,
     "lose": _leaves,

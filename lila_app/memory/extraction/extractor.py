@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from lila_app.memory.dates import resolve
 from lila_app.memory.extraction import asking, build, gate, gazetteer
@@ -74,7 +75,8 @@ class Extractor:
                 if _LIKE_A_FACT.search(sentence):
                     refused.append(Refused(start, end, doubt))
             elif _worth_parsing(sentence):
-                found += self._sentence(sentence, start, dates, speaking, utterance.text[:start])
+                before, today = utterance.text[:start], utterance.at.date()
+                found += self._sentence(sentence, start, dates, speaking, before, today)
         return Extracted(_unique(found), tuple(refused), dates)
 
     def _sentence(
@@ -84,6 +86,7 @@ class Extractor:
         dates: Sequence[ResolvedDate],
         speaking: Speaking,
         before: str,
+        today: date,
     ) -> list[Candidate]:
         lead = asking.asked(sentence)
         if speaking.speaker != ME:
@@ -105,7 +108,7 @@ class Extractor:
         if not facts and not asking.is_command(body) and _english(body):
             made = [
                 build.candidate(fact, replace(stated, dates=near), self._predicates)
-                for fact, near in self._facts(body, inside, speaking, lead.cue)
+                for fact, near in self._facts(body, inside, speaking, lead.cue, today)
             ]
         kept = [one for one in made if one is not None]
         if not kept and not asking.is_command(body):
@@ -132,7 +135,12 @@ class Extractor:
         return first if not re.search(r"\bname is\b", body) else []
 
     def _facts(
-        self, body: str, dates: Sequence[ResolvedDate], speaking: Speaking, cue: str
+        self,
+        body: str,
+        dates: Sequence[ResolvedDate],
+        speaking: Speaking,
+        cue: str,
+        today: date,
     ) -> list[tuple[Fact, list[ResolvedDate]]]:
         """Each fact of a sentence with the dates of its clause."""
         hits = gazetteer.found(body, speaking.known)
@@ -153,6 +161,7 @@ class Extractor:
                 # "Lost my job yesterday": a chat leaves out who.
                 reading.subjects = [Mention("me", speaking.speaker)]
             reading.dated = bool(near)
+            reading.ahead = any(one.first > today for one in near)
             if cue == "correction":
                 reading.cue = "correction"
             found += [(fact, near) for fact in _ruled(reading, clause)]
@@ -174,6 +183,8 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
         for mention in (*reading.subjects, *named)
         for triple in mention.implied
     ]
+    if clause.main in ("die", "pass") or (clause.main == "put" and "down" in _words_of(clause)):
+        implied = [replace(f, cue="ended") if f.predicate == "has_pet" else f for f in implied]
     pronoun = any(mention.sort == "pronoun" for mention in reading.subjects)
     sure = [replace(fact, confidence=6_500) if pronoun else fact for fact in facts]
     return [*sure, *implied]
@@ -181,6 +192,11 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
 
 def _worth_parsing(sentence: str) -> bool:
     return len(sentence) <= gate.LONGEST and not gate.is_code(sentence)
+
+
+def _words_of(clause: Clause) -> list[str]:
+    """What follows a clause's verb, in lower case."""
+    return [word.low for word in clause.rest]
 
 
 def _doubt(sentence: str, following: str, recalled: Sequence[str]) -> Doubt | None:

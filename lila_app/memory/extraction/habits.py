@@ -123,6 +123,12 @@ def _uses(reading: Reading, subject: Mention) -> list[Fact]:
     return facts_of(reading, subject, "uses", named_of(reading, reading.part(""), "name"))
 
 
+def _maintains(reading: Reading, subject: Mention) -> list[Fact]:
+    if not is_person(subject) or not (reading.clause.present or reading.clause.progressive):
+        return []
+    return facts_of(reading, subject, "works_on", named_of(reading, reading.part(""), "name"))
+
+
 def _supports(reading: Reading, subject: Mention) -> list[Fact]:
     if not is_person(subject) or not reading.clause.present:
         return []
@@ -152,6 +158,9 @@ def _manages(reading: Reading, subject: Mention) -> list[Fact]:
 def _avoids(reading: Reading, subject: Mention) -> list[Fact]:
     """Does not eat pork, cannot eat gluten: what somebody keeps from."""
     verbs = reading.clause.verbs
+    if change_of(reading)[1] == "ended" and is_person(subject) and len(verbs) == 2:
+        found = [f"{verbs[-1]} {one}" for one in reading.objects()] or [verbs[-1]]
+        return [Fact(subject.name, "does", one, cue="ended", when="to") for one in found]
     if (
         not is_person(subject)
         or not reading.clause.denied
@@ -186,6 +195,8 @@ RULES: Mapping[str, Rule] = {
     "drive": _drives,
     "use": _uses,
     "support": _supports,
+    "maintain": _maintains,
+    "develop": _maintains,
     "read": _reads,
     "manage": _manages,
     "eat": _avoids,

@@ -37,9 +37,12 @@ def has(reading: Reading, subject: Mention) -> list[Fact]:
     if head is not None:
         return _kin_or_pet(reading, subject, words, head.lemma)
     if words[-1].low in ("allergy", "intolerance"):
-        what = said([w for w in words[:-1] if w.low not in ("a", "an")], reading.text)
+        what = said([w for w in words[:-1] if w.low not in _DEGREES], reading.text)
         return facts_of(reading, subject, "allergic_to", [what]) if what else []
-    if any(is_illness(w.low) for w in words):
+    if any(is_illness(w.low) for w in words) or [w.low for w in words[-2:]] == [
+        "blood",
+        "pressure",
+    ]:
         whole = reading.whole(words)
         return facts_of(reading, subject, "diagnosed_with", [whole])
     return _thing(reading, subject, words)
@@ -103,7 +106,10 @@ def _takes(reading: Reading, subject: Mention) -> list[Fact]:
     if not is_person(subject):
         return []
     denied, cue, when = change_of(reading)
-    found = [w.text for w in reading.part("") if is_medicine(w.low)]
+    words = reading.part("")
+    found = [w.text for w in words if is_medicine(w.low)]
+    if words and words[0].low == "vitamin":
+        found = [reading.whole(words)]
     if not found or (reading.clause.past and cue != "ended"):
         return []
     return [Fact(subject.name, "takes_medicine", one, denied, cue, when) for one in found]
@@ -141,6 +147,9 @@ def _diagnosed(reading: Reading, subject: Mention) -> list[Fact]:
         Fact(subject.name, "diagnosed_with", one, when="from")
         for one in reading.objects(reading.part("with"))
     ]
+
+
+_DEGREES = ("a", "an", "severe", "bad", "mild", "slight", "serious", "terrible")
 
 
 RULES: Mapping[str, Rule] = {

@@ -22,6 +22,8 @@ _PLANNED = listed(
     "return sail take get have see throw attend perform buy sell hike camp join play move "
     "graduate celebrate finish retire present teach"
 )
+# Said of a day to come in the plain present too: "we fly to Tokyo on Friday".
+_TRAVELLED = listed("fly travel leave arrive return sail")
 _WANTED = listed(
     "learn become run write travel visit lose build start study quit save climb finish publish "
     "retire adopt master"
@@ -89,7 +91,8 @@ def _due(reading: Reading, subject: Mention) -> list[Fact]:
 
 def _plans(reading: Reading, subject: Mention) -> list[Fact]:
     clause = reading.clause
-    if subject.sort in ("thing", "pet") or clause.denied or clause.past:
+    over = clause.past or clause.continuing
+    if subject.sort in ("thing", "pet") or clause.denied or over:
         return []
     wants = clause.verbs[0] == "want" and len(clause.verbs) == 2
     if wants:
@@ -124,6 +127,8 @@ def _ahead(reading: Reading) -> bool:
     main = _own(verbs)[0] if _own(verbs) else ""
     if main not in _PLANNED:
         return False
+    if main in _TRAVELLED and reading.clause.present and reading.ahead:
+        return True
     return verbs[0] in ("will", "'ll", "shall") or reading.clause.progressive or "go" in verbs[:-1]
 
 

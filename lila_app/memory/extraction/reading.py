@@ -41,6 +41,7 @@ class Reading:
     adverbs: frozenset[str]
     cue: Cue = ""
     dated: bool = False
+    ahead: bool = False
     read: dict[tuple[int, int], list[Mention]] = field(
         default_factory=lambda: dict[tuple[int, int], list[Mention]]()
     )
