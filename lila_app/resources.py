@@ -119,6 +119,8 @@ class Resources:
         self._patience = math.inf
         self._learning = False
         self._looking = threading.Lock()
+        self.learns = settings.memory.learn
+        """Whether what is said is looked through for facts."""
         self._ready = False
 
     def _own(self, provider: str) -> bool:
@@ -312,7 +314,7 @@ class Resources:
                 return
             self._learning = True
         self.later(self.catch_up)
-        if self.settings.memory.learn:
+        if self.learns:
             self.later(self._look_through)
 
     def catch_up(self) -> None:
@@ -338,7 +340,7 @@ class Resources:
         """
         from lila_app.storage import episodes
 
-        if not episodes.waiting_count(self.store):
+        if not self.learns or not episodes.waiting_count(self.store):
             return
         if not _parses() and self._closing.wait(PAUSE_SECONDS):
             return

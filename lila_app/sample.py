@@ -135,7 +135,9 @@ def fill(lila: Lila, *, progress: Progress) -> None:
         return
     with _alone(lila.home.profiles_dir / f"{lila.profile}.filling"):
         if not is_filled(lila, life):
-            _fill(lila, life, progress)
+            # What this life remembers is in it; finding it again would only say it twice.
+            with lila.memory.as_given():
+                _fill(lila, life, progress)
 
 
 def _fill(lila: Lila, life: Life, progress: Progress) -> None:

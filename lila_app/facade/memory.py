@@ -58,7 +58,7 @@ class Memory:
 
         words = " ".join(usable(text).split())
         kept = Kept(words, _kind(kind), pinned, self._at(now), tuple(external_ids), source_turn)
-        if self._resources.settings.memory.learn:
+        if self._resources.learns:
             row = self._resources.learner.keep(kept)
         else:
             row = memories.add(
@@ -222,6 +222,18 @@ class Memory:
         done = self._resources.learner.run(progress=progress, cancelled=cancelled)
         self._resources.learn()  # what was promoted is searched for like the rest
         return LearnInfo(done.turns, done.facts, episodes.waiting_count(self._store))
+
+    @contextmanager
+    def as_given(self) -> Generator[None]:
+        """What is said and added within is kept as it is: no facts are looked for in it, ever."""
+        resources = self._resources
+        before, resources.learns = resources.learns, False
+        try:
+            yield
+        finally:
+            with self._store.write() as connection:
+                episodes.skip(connection)
+            resources.learns = before
 
     def forget(self, id: str) -> ForgetReport:
         """Erase a memory or fact and every trace of it, in files and in what was made from it."""

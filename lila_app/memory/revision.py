@@ -103,7 +103,7 @@ def match(new: Sentence, earlier: Mapping[str, str], rules: Revising) -> Match |
     best: tuple[int, int, Match] | None = None
     for place, (key, text) in enumerate(earlier.items()):
         for one in sentences(text):
-            if _UNSURE.search(one.text) or traces.folded(one.text) == traces.folded(new.text):
+            if _UNSURE.search(one.text) or _agree(new.text, one.text, rules):
                 continue
             theirs = subject(one.text, rules)
             shared = [stem for stem in about if stem in theirs]
@@ -115,6 +115,16 @@ def match(new: Sentence, earlier: Mapping[str, str], rules: Revising) -> Match |
             found = (len(shared), place, Match(key, one, tuple(about[stem] for stem in shared)))
             best = found if best is None or found[:2] > best[:2] else best
     return None if best is None else best[2]
+
+
+def _agree(new: str, old: str, rules: Revising) -> bool:
+    """Whether both say the same, or that the same thing changed to the same."""
+    said = traces.folded(old)
+    if traces.folded(new) == said:
+        return True
+    cue = _pattern(rules.cues).search(new)
+    after = traces.words(new[cue.end() :])[:1] if cue is not None and cue.start() else []
+    return bool(after) and f" {traces.folded(cue[0])} {after[0]} " in f" {said} " if cue else False
 
 
 def _before(text: str, rules: Revising) -> frozenset[str]:
