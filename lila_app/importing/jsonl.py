@@ -48,8 +48,13 @@ class Lines(Protocol):
         ...
 
 
-def records(stream: Lines, name: str, zone: tzinfo | None = None) -> Iterator[Record]:
-    """One record a line; blank lines are records without anything, so that they count."""
+def records(
+    stream: Lines, name: str, zone: tzinfo | None = None, *, one_of_many: bool = False
+) -> Iterator[Record]:
+    """One record a line; blank lines are records without anything, so that they count.
+
+    As `one_of_many` files of a folder it has sessions and ids of its own.
+    """
     number = 0
     whole = PurePosixPath(name).stem
     while line := stream.readline(LONGEST_LINE):
@@ -62,7 +67,8 @@ def records(stream: Lines, name: str, zone: tzinfo | None = None) -> Iterator[Re
         elif not line.strip():
             yield Record()
         else:
-            yield _record(line, _Place(where, number, whole), zone)
+            place = _Place(where, number, whole, name if one_of_many else "")
+            yield _record(line, place, zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,8 @@ class _Place:
     number: int
     whole: str
     """What the file is called when it is one session."""
+    file: str
+    """Its name where it is one of many."""
 
 
 def _pass_over(stream: Lines) -> None:
@@ -118,7 +126,7 @@ def _message(body: Json, place: _Place, zone: tzinfo | None) -> Message:
         raise RecordError("its session, title or id cannot be stored as text")
     at = times.read(body.get("at"), zone)
     return Message(
-        Conversation(session, title),
+        Conversation(session, title, file=place.file),
         identifier(body.get("id")),
         f"line {place.number}",
         role,

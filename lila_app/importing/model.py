@@ -26,11 +26,20 @@ class RecordError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a session is made from; `id` names it within its source, `at` is "" if not known."""
+    """What a session is made from; `id` names it within its source, `at` is "" if not known.
+
+    `file` is the part of the source it is in, where ids are only that part's own.
+    """
 
     id: str
     title: str = ""
     at: str = ""
+    file: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What it is known by within its source."""
+        return self.file, self.id
 
 
 @dataclass(frozen=True, slots=True)

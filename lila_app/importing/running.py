@@ -217,7 +217,8 @@ class _Work:
 
     def _of_part(self, stream: Counted, name: str) -> Iterator[Record]:
         if self._source.kind == "jsonl":
-            return jsonl.records(stream, name, self._choice.zone)
+            many = name != self._source.path.name
+            return jsonl.records(stream, name, self._choice.zone, one_of_many=many)
         read = chatgpt.records if self._source.kind == "chatgpt" else claude.records
         return read(elements(stream, name), name)
 

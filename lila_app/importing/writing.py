@@ -77,7 +77,7 @@ class Writer:
         sessions = self._sessions(connection, [message for _, message in fresh], done)
         kept: list[tuple[bytes, bulk.Message]] = []
         for one, message in fresh:
-            session = sessions[message.conversation.id]
+            session = sessions[message.conversation.names]
             if session is None:
                 reason = "its session was deleted here"
                 done.skips.append(Skip(_where(message), _named(message), reason))
@@ -112,26 +112,26 @@ class Writer:
 
     def _key(self, message: Message) -> bytes:
         own = ("id", message.id) if message.id else ("place", message.place)
-        return key(*self._names, message.conversation.id, *own)
+        return key(*self._names, *message.conversation.names, *own)
 
     def _sessions(
         self, connection: Connection, messages: Sequence[Message], done: Written
-    ) -> dict[str, str | None]:
+    ) -> dict[tuple[str, str], str | None]:
         """The session of each conversation, started where there is none; None if deleted."""
-        first: dict[str, Message] = {}
+        first: dict[tuple[str, str], Message] = {}
         for message in messages:
-            first.setdefault(message.conversation.id, message)
-        keys = {id: key(*self._names, id, "session") for id in first}
+            first.setdefault(message.conversation.names, message)
+        keys = {names: key(*self._names, *names, "session") for names in first}
         known: dict[bytes, str | None] = {}
         wanted = list(keys.values())
         for start in range(0, len(wanted), _ASKED):
             known |= imports.sessions_of(connection, wanted[start : start + _ASKED])
-        found: dict[str, str | None] = {}
-        for id, message in first.items():
-            if keys[id] not in known:
-                known[keys[id]] = self._open(connection, keys[id], message)
+        found: dict[tuple[str, str], str | None] = {}
+        for names, message in first.items():
+            if keys[names] not in known:
+                known[keys[names]] = self._open(connection, keys[names], message)
                 done.sessions += 1
-            found[id] = known[keys[id]]
+            found[names] = known[keys[names]]
         return found
 
     def _open(self, connection: Connection, one: bytes, message: Message) -> str:

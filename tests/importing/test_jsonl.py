@@ -136,3 +136,20 @@ def test_equal_ids_of_different_files_are_different_messages(store: Store, tmp_p
         )
         assert bring(store, path).outcome.messages == 1
     assert len(rows(store, "select 1 from sessions")) == 2
+
+
+def test_the_files_of_a_folder_have_sessions_and_ids_of_their_own(
+    store: Store, tmp_path: Path
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        lines(
+            folder / name,
+            {"id": "1", "session": "s", "at": AT, "role": "user", "text": f"{name} with an id"},
+            {"session": "s", "at": AT, "role": "user", "text": f"{name} without one"},
+        )
+    done = bring(store, folder)
+    assert (done.outcome.messages, done.outcome.sessions, done.skips) == (4, 2, ())
+    assert bring(store, folder).outcome.known == 4
+    assert rows(store, "select distinct external_id from imported_sessions") == [("s",)]
