@@ -12,11 +12,15 @@ from lila_app.cli.output import answer, document, local, note, table
 @click.command()
 @click.argument("entity")
 @click.argument("name")
-def alias(entity: str, name: str) -> None:
+@options.as_json
+def alias(entity: str, name: str, as_json: bool) -> None:
     """Say that ENTITY also goes by NAME."""
     with opened() as lila:
-        lila.graph.alias(entity, name)
-    note(f"{entity} also goes by {name}")
+        made = lila.graph.alias(entity, name)
+    if as_json:
+        document(entity=made)
+    else:
+        note(f"{made.name} also goes by {', '.join(made.aliases)}")
 
 
 @click.command()

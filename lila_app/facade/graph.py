@@ -53,10 +53,11 @@ class Graph:
         )
         return convert.relation(row)
 
-    def alias(self, entity: str, alias: str) -> None:
+    def alias(self, entity: str, alias: str) -> EntityInfo:
         """Say that an entity also goes by another name."""
-        found = self._entity(entity)
-        relations.add_entity(self._store, found.name, aliases=(alias,), at=self._now())
+        name = self._entity(entity).name
+        row = relations.add_entity(self._store, name, aliases=(alias,), at=self._now())
+        return _info(row, self._counts())
 
     def list(self, limit: int | None = None) -> tuple[RelationInfo, ...]:
         """Every relation, by id; the newest `limit` of them."""

@@ -47,9 +47,9 @@ def said(items: Sequence[Item]) -> list[str]:
     return [one.variants[0].text.partition("] ")[2] for one in items if one.score >= FLOOR]
 
 
-def add(store: Store, text: str, **more: str) -> str:
+def add(store: Store, text: str, *, valid_from: str | None = None) -> str:
     subject, predicate, object = text.split(" / ")
-    return relations.add(store, subject, predicate, object, at=NOW, **more).id
+    return relations.add(store, subject, predicate, object, valid_from=valid_from, at=NOW).id
 
 
 # --- Who is Alex's manager? ----------------------------------------------------------------------
