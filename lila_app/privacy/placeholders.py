@@ -1,8 +1,9 @@
 """The form of what stands in for a value: `[MAIL3]`, `[PHONE4B]`.
 
-Plain letters, so that JSON does not escape it and a model repeats it; four tokens or so; one word
-for the search index, so that it is found like a word. `3` is the number of the value, given once
-and never again; `B` says that it is the same value written in a second way.
+Plain letters, so that JSON does not escape it and a model repeats it; four tokens of cl100k, where
+the same between ⟦ ⟧ with a stroke has seven; one word for the search index, so that it is found
+like a word. `3` is the number of the value, given once and never again; `B` says that it is the
+same value written in a second way.
 
 A text that has this form and stands for nothing is itself replaced by one (of the kind
 `lookalike`), so it comes back exactly.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
@@ -169,20 +171,40 @@ def _tables(connection: Connection) -> list[str]:
 
 
 def _of_table(connection: Connection, table: str) -> Iterator[str]:
-    """Texts that could hold a placeholder; batches of records are unpacked."""
-    columns = connection.execute(f"pragma table_info({table})").fetchall()
-    for _, name, kind, *_rest in columns:
-        if table == "record_batches" and name == "body":
-            for (body,) in connection.execute(f"select {name} from {table}"):
-                yield lzma.decompress(body).decode()
-        elif table == "payloads" and name == "body":
-            for (body,) in connection.execute("select body from payloads"):
-                yield body if isinstance(body, str) else bytes(body).decode(errors="replace")
+    """Texts that could hold a placeholder; what is packed is unpacked."""
+    for _, name, kind, *_rest in connection.execute(f"pragma table_info({table})").fetchall():
+        unpack = _PACKED.get((table, name))
+        if unpack is not None:
+            for (body,) in connection.execute(
+                f"select {name} from {table} where {name} is not null"
+            ):
+                yield unpack(body)
         elif kind.upper() == "TEXT":
             rows = connection.execute(f"select {name} from {table} where instr({name}, '[') > 0")
             for (text,) in rows:
                 if isinstance(text, str):
                     yield text
+
+
+def _plain(body: str | bytes) -> str:
+    return body if isinstance(body, str) else bytes(body).decode(errors="replace")
+
+
+def _unzipped(body: bytes) -> str:
+    return zlib.decompress(body).decode(errors="replace")
+
+
+def _unpacked(body: bytes) -> str:
+    return lzma.decompress(body).decode(errors="replace")
+
+
+_PACKED: dict[tuple[str, str], Callable[[Any], str]] = {
+    ("payloads", "body"): _plain,
+    ("records", "body"): _unzipped,
+    ("records", "inputs"): _unzipped,
+    ("record_batches", "body"): _unpacked,
+}
+"""Columns of bytes that hold texts, and how they are read."""
 
 
 HELD: tuple[tuple[str, str], ...] = (

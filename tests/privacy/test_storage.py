@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import lzma
+import sqlite3
+import zlib
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -29,14 +32,37 @@ LIMITS = ModelLimits(window=100_000, context_budget=50_000, tools=True)
 
 
 def where(home: Path, values: Sequence[str] = VALUES) -> list[tuple[str, str]]:
-    """Every file of the home that holds one of the values, in whatever encoding SQLite has."""
-    return [
-        (path.name, value)
-        for path in sorted(home.rglob("*"))
-        if path.is_file()
-        for value in values
-        if value.encode() in path.read_bytes() or value.encode("utf-16-le") in path.read_bytes()
-    ]
+    """Every file of the home that holds one of the values, and every row that does unpacked."""
+    files = [path for path in sorted(home.rglob("*")) if path.is_file()]
+    held = [(path.name, path.read_bytes()) for path in files]
+    for path in files:
+        if path.suffix == ".db":
+            held += rows(path)
+    return [(name, value) for name, held_ in held for value in values if value.encode() in held_]
+
+
+def rows(path: Path) -> list[tuple[str, bytes]]:
+    """Every value of every table, as bytes; records are kept compressed."""
+    found: list[tuple[str, bytes]] = []
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        tables = connection.execute("select name from sqlite_master where type = 'table'")
+        for (table,) in tables.fetchall():
+            if table.startswith(("memories_v", "turns_v", "chunks_v")) or "_vec" in table:
+                continue  # sqlite-vec's own
+            with suppress(sqlite3.OperationalError):  # a virtual table of a module that is not here
+                for row in connection.execute(f"select * from {table}"):
+                    found += [(table, unpacked(one)) for one in row if isinstance(one, str | bytes)]
+
+    return found
+
+
+def unpacked(value: str | bytes) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    for unpack in (zlib.decompress, lzma.decompress):
+        with suppress(zlib.error, lzma.LZMAError):
+            return unpack(value)
+    return value
 
 
 def redacting(home: Path, own: str = "") -> Home:
@@ -80,7 +106,7 @@ def test_with_redaction_on_no_value_is_on_the_disk_and_the_person_sees_every_one
     remember = Call("2", "memory_add", json.dumps({"text": f"Ada's new address is {NEW}."}))
     provider = ScriptedProvider(
         f"Noted: {MAIL}; I would also write to {NEW}.",
-        Scripted(("Let me look.",), calls=(search,)),
+        Scripted((f"Let me look for {MAIL}.",), calls=(search,)),
         f"It is {MAIL}.",
         Scripted(("I keep it.",), calls=(remember,)),
         "Kept.",
@@ -107,6 +133,7 @@ def test_with_redaction_on_no_value_is_on_the_disk_and_the_person_sees_every_one
         assert lila.imports.run(talk).messages == 1
         assert lila.imports.run(talk).known == 1  # the same message, redacted the same way
         assert where(home) == []  # while the write-ahead log is there
+        assert "records" in {name for name, _ in rows(place.profile_db("default"))}
 
         assert memory.text == f"Ada's mail is {MAIL}, her telephone {PHONE}"
         assert said(first) == f"Noted: {MAIL}; I would also write to {NEW}."

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import ConfigError
+from lila_app.keys.ring import Ring, SilentRing
 from lila_app.paths import Home
 from lila_app.privacy.key import FILE, VaultKey
 from lila_app.privacy.spans import SURE
@@ -121,3 +122,42 @@ def test_of_two_processes_that_make_a_key_one_counts(place: Home) -> None:
 def test_the_vault_keeps_its_key_out_of_its_folder(place: Home, store: Store) -> None:
     opened(store).placeholders([MAIL])
     assert not list(Path(store.path).parent.glob("*.key"))
+
+
+class FakeRing(Ring):
+    """A keyring in memory, which may say nothing."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        super().__init__("test")
+        self.entries: dict[str, str] = {}
+        self.silent = silent
+
+    def name(self) -> str:
+        return "Fake Keyring"
+
+    def get(self, provider: str) -> str | None:
+        if self.silent:
+            raise SilentRing("the keyring did not answer within 5 s; it may be locked")
+        return self.entries.get(provider)
+
+    def set(self, provider: str, key: str) -> None:
+        if self.silent:
+            raise SilentRing("the keyring did not answer within 60 s; it may be locked")
+        self.entries[provider] = key
+
+
+def test_a_keyring_keeps_the_key_where_there_is_one(place: Home) -> None:
+    ring = FakeRing()
+    made = VaultKey(place, ring).need(fresh=True)
+    assert not (place.config_dir / FILE).exists() and len(ring.entries) == 1
+    again = VaultKey(place, ring)
+    assert again.need(fresh=False) == made and again.where() == "keyring (Fake Keyring)"
+
+
+def test_a_silent_keyring_stops_a_vault_that_holds_something_and_no_new_one(place: Home) -> None:
+    ring = FakeRing(silent=True)
+    with pytest.raises(ConfigError, match="cannot be read: the keyring did not answer"):
+        VaultKey(place, ring).need(fresh=False)
+    made = VaultKey(place, ring).need(fresh=True)  # nothing is lost by a key of its own
+    ring.silent = False
+    assert VaultKey(place, ring).need(fresh=False) == made
