@@ -12,6 +12,7 @@ several can share one transaction. Rows come back as frozen dataclasses; ids are
 | `sessions`, `lineage`, `turns`, `cuts` | sessions, forks, epochs; turns; cuts, prefix breaks |
 | `state` | goals, working notes, open things |
 | `memories`, `relations`, `documents` | what the layers of those names search |
+| `entities`, `merges`, `naming` | who relations are about, by all their names, and who is one |
 | `search` with `terms`, `vectors` with `matrix` | full text; nearest neighbours |
 | `records` with `cold` | what each call saw |
 | `ledger` with `reuse`, `ratios` | what calls cost; how soon a prefix returns; token ratios |
