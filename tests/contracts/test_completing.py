@@ -129,3 +129,23 @@ def test_closing_does_not_wait_for_a_model_that_says_nothing(
         assert time.monotonic() - began < 10
         assert found == [None]
         released.set()
+
+
+def test_only_the_capable_of_a_chain_are_asked(home_with_server: Path, embedder: Embedder) -> None:
+    both = LOCAL.replace('["local/good"]', '["local/weak", "local/good"]')
+    (Home.at(home_with_server).policies_dir / "gateway.toml").write_text(both + ABLE)
+    with open_lila(home_with_server, embedder=embedder) as lila:
+        assert completer(lila).of("summary") == "local/good"
+        assert completer(lila).answer("summary", TALK.texts) == SUMMARY
+        with Store.open(lila.home.profile_db("default")) as store, store.read() as connection:
+            asked = connection.execute("select provider, model from usage").fetchall()
+    assert asked == [("local", "good")]
+
+
+def test_the_check_of_the_tables_says_where_the_setting_finds_nobody(
+    home: Path, embedder: Embedder
+) -> None:
+    settle(home, "[memory]\nuse_model = true\n")
+    with open_lila(home, embedder=embedder) as lila:
+        said = [line for line in lila.policy.check() if "use_model" in line]
+        assert [line.split(":")[1].strip() for line in said] == ["jobs.summary", "jobs.extraction"]
