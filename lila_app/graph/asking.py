@@ -188,8 +188,11 @@ class _Reader:
     def directed(self, way: _Way) -> tuple[Edge, ...]:
         """Edges of where the way ends whose verb the question has, in its direction.
 
-        The subject stands before its verb, the object behind it; "by" turns that round.
+        The subject stands before its verb, the object behind it; "by" turns that round. After "my"
+        or "Ana's" the verb is about what follows.
         """
+        if not way.edges and self.words[way.last].possessive:
+            return ()
         return tuple(
             edge
             for end in way.ends

@@ -15,7 +15,7 @@ SCORES = (
 )  # fmt: skip
 _WALK = ("damping_bp", "rounds", "full_bp", "nothing_bp", "person_bp")
 _LIMITS = ("entities", "relations", "near", "reach", "path")
-_ROLE = ("words", "forward", "backward", "weak")
+_ROLE = ("words", "forward", "backward", "weak", "weak_forward", "weak_backward")
 _TABLES = ("scores", "walk", "limits", "past", "connection", "roles", "nicknames")
 
 
@@ -175,7 +175,11 @@ def _roles(source: Source, table: Table) -> dict[str, Role]:
         for words in lists["words"]:
             forward |= _forward(words)
             backward |= _backward(words)
-        weak = frozenset(lists["weak"])
-        made = Role(frozenset(forward), frozenset(backward), weak, weak)
+        made = Role(
+            frozenset(forward),
+            frozenset(backward),
+            frozenset((*lists["weak"], *lists["weak_forward"])),
+            frozenset((*lists["weak"], *lists["weak_backward"])),
+        )
         roles.update(dict.fromkeys(lists["words"], made))
     return roles

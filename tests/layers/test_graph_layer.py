@@ -165,6 +165,15 @@ def test_an_inverse_answers_where_nothing_direct_is_known(store: Store, asks: As
     assert scores[direct] == 9_500 > scores[child]
 
 
+def test_what_nearly_says_it_answers_where_nothing_else_does(store: Store, asks: Asks) -> None:
+    mother = add(store, "me / mother_of / Lia")
+    friend = add(store, "Matilde / friend_of / Lia")
+    best = asks("Who is my daughter's friend?")
+    assert {one.id for one in best if one.score == 9_500} == {mother, friend}
+    brother = add(store, "Lia / sister_of / Tom")
+    assert asks("What is Lia's brother called?")[0].id == brother
+
+
 # --- How much of it ------------------------------------------------------------------------------
 def test_someone_with_many_relations_is_offered_with_what_is_asked_for(
     store: Store, asks: Asks
