@@ -314,8 +314,7 @@ class Resources:
                 return
             self._learning = True
         self.later(self.catch_up)
-        if self.learns:
-            self.later(self._look_through)
+        self.look_back()
 
     def catch_up(self) -> None:
         """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
@@ -331,6 +330,14 @@ class Resources:
         embed_pending(self.store, self.embedder, cancelled=over)
         if over():
             self.learn()  # behind whatever waits: after a large import, it may take hours
+
+    def look_back(self) -> None:
+        """Look through what was said before, in the background, while a model answers.
+
+        A command that asks one thing lives as long as its answer takes, and closes right after.
+        """
+        if self.learns:
+            self.later(self._look_through)
 
     def _look_through(self) -> None:
         """Look for facts in what was said and not looked through yet.

@@ -45,6 +45,7 @@ class Policies:
         _ = self._resources.privacy.rules
         self._resources.passage_scoring()
         self._resources.graph_tables()
+        _ = self._resources.promotion
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
         astray = self._resources.roster.doubts()
         return (*self._unread(), *concerns(policy), *self._impossible(policy), *unsayable, *astray)
