@@ -2,8 +2,10 @@
 
 `{"id", "session", "at", "role" or "speaker", "text"}`: `role` is "user" or "assistant", and an
 assistant's line answers the user's before it in its session; `speaker` is anybody's name, and makes
-a turn of the line. `id` is kept as the external id; a line without one is known by its number, so
-lines may be added at the end only. Without `session` the file is one. `title` may name the session.
+a turn of the line ("me", "user" and "assistant" are the two roles). `id` is kept as the external id;
+it is the file's own (`--source` gives files of other names the same ids). A line without one is
+known by its number, so lines may be added at the end only. Without `session` the file is one.
+`title` may name the session.
 `at` is ISO 8601 with a zone or a Unix time; a time without a zone is refused, as a machine wrote
 it and only a person can say what it meant (`--zone`).
 """
@@ -138,10 +140,12 @@ def _message(body: Json, place: _Place, zone: tzinfo | None) -> Message:
 
 def _who(body: Json) -> tuple[Role, str]:
     role, speaker = text(body.get("role")), text(body.get("speaker")).strip()
-    if speaker and speaker.lower() not in _PERSON:
-        return "user", speaker
-    if speaker:
+    if speaker.lower() in _PERSON:
         return "user", ""
+    if speaker.lower() == "assistant":
+        return "assistant", ""
+    if speaker:
+        return "user", speaker
     if role.lower() in _ROLES:
         return _ROLES[role.lower()], ""
     if role:

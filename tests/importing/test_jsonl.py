@@ -18,13 +18,14 @@ def test_roles_become_one_turn_and_speakers_one_each(store: Store, tmp_path: Pat
         {"id": 7, "session": 2, "at": AT, "speaker": "Ann", "text": "I paint"},
         {"id": 8, "session": 2, "at": AT, "speaker": "Bo", "text": "I know"},
         {"id": 9, "session": 2, "at": AT, "speaker": "Me", "text": "Do you"},
+        {"id": 10, "session": 2, "at": AT, "speaker": "Assistant", "text": "I do"},
     )
     assert bring(store, path).skips == ()
     assert rows(store, "select user, reply, speaker, external_ids from turns order by id") == [
         ("Hello", "Hi", "", '["D1:1", "D1:2"]'),
         ("I paint", None, "Ann", '["7"]'),
         ("I know", None, "Bo", '["8"]'),
-        ("Do you", None, "", '["9"]'),
+        ("Do you", "I do", "", '["9", "10"]'),
     ]
     assert rows(store, "select external_id from imported_sessions order by session_id") == [
         ("one",),
