@@ -2,7 +2,7 @@
 
 `{"id", "session", "at", "role" or "speaker", "text"}`: `role` is "user" or "assistant", and an
 assistant's line answers the user's before it in its session; `speaker` is anybody's name, and makes
-a turn of the line ("me", "user" and "assistant" are the two roles). `id` is kept as the external id;
+a turn of the line ("me", "user" and "assistant" are the two roles). `id` is kept as external id;
 it is the file's own (`--source` gives files of other names the same ids). A line without one is
 known by its number, so lines may be added at the end only. Without `session` the file is one.
 `title` may name the session.
