@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lila_app.cli import options
+from lila_app.cli.eval_documents import documents
 from lila_app.cli.eval_extraction import dates, extraction
 from lila_app.cli.eval_privacy import privacy
 from lila_app.cli.eval_stale import stale
@@ -23,6 +24,7 @@ def eval() -> None:
     """Measure LILA on labelled data."""
 
 
+eval.add_command(documents)
 eval.add_command(privacy)
 eval.add_command(dates)
 eval.add_command(extraction)

@@ -8,7 +8,9 @@ import math
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from lila_app.cli.root import lila
 from lila_app.errors import UsageError
 from lila_app.evaluation.scifact import evaluate, load, ndcg, recall
 from lila_app.paths import Home
@@ -67,6 +69,16 @@ def test_every_ranking_is_measured_on_the_labelled_queries(
     assert outcome.rankings[0].ndcg == outcome.rankings[0].even == outcome.rankings[0].odd == 1
     assert all(one.far_recall == 1 for one in outcome.rankings[:1])
     assert {label for _, _, label in seen} == {"embedding", "asking"}
+
+
+def test_the_command_prints_a_table_and_touches_nothing_of_the_person(
+    collection: Path, home: Path
+) -> None:
+    seen = CliRunner().invoke(lila, ["eval", "documents", str(collection)])
+    assert seen.exit_code == 0, seen.output
+    assert seen.stdout.startswith("5 documents in 5 passages, 3 queries")
+    assert len(seen.stdout.splitlines()) == 7
+    assert not home.exists()
 
 
 @pytest.mark.parametrize(
