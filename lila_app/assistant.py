@@ -112,6 +112,7 @@ class Lila:
         """
         resources, chain = self._resources, partial(self._resources.roster.chain, model)
         at = moments.resolve(now, resources.clock)
+        resources.look_back()
 
         def begin(text: str, confirm: Confirm | None) -> AsyncGenerator[TurnEvent, None]:
             said = Said(text, use_case, session, at, budget, now is None)
