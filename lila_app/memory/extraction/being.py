@@ -300,6 +300,8 @@ def _kind(reading: Reading, subject: Mention) -> list[Fact]:
     plain = subject.sort == "name" or (subject.sort == "thing" and not subject.owner)
     if not plain or reading.clause.main != "be" or reading.clause.past or reading.clause.denied:
         return []
+    if words and words[-1].low == "based":
+        words = words[:-1]
     opened = reading.clause.subject[0].low in ("the", "a", "an", "that", "this")
     if opened or len(words) < 2 or words[0].low not in ("a", "an"):
         return []
@@ -315,6 +317,18 @@ def _kind(reading: Reading, subject: Mention) -> list[Fact]:
     facts = [Fact(_lowered(subject.name), "is_a", reading.whole(words))]
     based = based_in(reading)
     return facts + [Fact(subject.name, "located_in", one) for one in based]
+
+
+def _part(reading: Reading, subject: Mention) -> list[Fact]:
+    """Planks is part of the Tidetable project."""
+    words = [word for word in reading.part("") if word.low != "a"]
+    if [word.low for word in words[:2]] != ["part", "of"] or subject.sort not in ("name", "thing"):
+        return []
+    kept = [word for word in words[2:] if word.low not in ("the", "our", "project")]
+    whole = said(kept, reading.text)
+    if not whole[:1].isupper() or not reading.clause.subject[0].text[:1].isupper():
+        return []
+    return [Fact(subject.name, "part_of", whole, reading.clause.denied, cue_of(reading))]
 
 
 def _lowered(name: str) -> str:
@@ -353,6 +367,7 @@ _RULES = (
     _role_of,
     _calling,
     _medicine,
+    _part,
     _kind,
     where,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lila_app.memory.extraction.lexicon import ATTRIBUTES
 from lila_app.memory.extraction.words import Word, Words, is_name, listed
 
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
@@ -17,6 +18,8 @@ _VERBS = (*_FINITE, "VB", "VBN", "VBG")
 _NOT = frozenset(("not", "n't", "never", "nt"))
 # Verbs that take another one into their group: "started learning", "stopped taking".
 _LEADING = listed("be have get go start begin stop quit finish give keep do use")
+# Where the lemmatizer is wrong ("hat", "getting").
+_LEMMAS = {"getting": "get", "hates": "hate", "hated": "hate", "lives": "live", "left": "leave"}
 _PARTICLES = ("de", "da", "do", "del", "van", "von")
 _DISLIKED = listed("dislike like hate enjoy prefer")
 _AFTER_I = _DISLIKED | listed("love live work play speak own")
@@ -129,11 +132,21 @@ def _mended_word(words: Words, place: int) -> Word:
     after = words[place + 1] if place + 1 < len(words) else None
     if before and after and (word.low in _PARTICLES or word.tag == "POS"):
         return _mended_joint(word, before, after, place)
-    if word.low == "getting":
-        return replace(word, lemma="get")
+    if word.low in _LEMMAS and word.tag.startswith("V"):
+        return replace(word, lemma=_LEMMAS[word.low])
+    if before and _not_a_verb(word, before, words[place - 2] if place > 1 else None):
+        return replace(word, tag="NN", lemma=word.low)
     if word.tag == "VB" and place > 2 and words[place - 2].low in ("just", "only", "allergic"):
         return replace(word, tag="NN", lemma=word.low)
     return _mended_verb(word, before, after)
+
+
+def _not_a_verb(word: Word, before: Word, further: Word | None) -> bool:
+    """The second of two infinitives side by side ("eat gluten"); "my hobby is sailing"."""
+    if word.tag == "VB" and before.tag == "VB":
+        return before.lemma not in ("help", "let", "go", "come")
+    hobby = further is not None and further.low in ("hobby", "pastime", "passion", "job")
+    return word.tag == "VBG" and hobby and before.low in ("is", "'s", "was")
 
 
 def _mended_joint(word: Word, before: Word, after: Word, place: int) -> Word:
@@ -277,7 +290,8 @@ def _about(words: Words, place: int, floor: int) -> bool:
     noun = place > floor and words[place - 1].tag in ("NN", "NNS") and not words[place - 1].dated
     after = words[place + 1]
     named = is_name(after) or (words[place].low == "with" and after.low in ("the", "my", "our"))
-    return apt and noun and named and floor == 0
+    held = words[place - 1].lemma in ATTRIBUTES and after.low in ("the", "my", "our")
+    return (apt and noun and named and floor == 0) or (noun and held and floor == 0)
 
 
 def _coordinates(words: Words, place: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from lila_app.memory.extraction.changes import (
@@ -15,6 +16,7 @@ from lila_app.memory.extraction.changes import (
 from lila_app.memory.extraction.having import has
 from lila_app.memory.extraction.lexicon import OWNABLE
 from lila_app.memory.extraction.nouns import Mention
+from lila_app.memory.extraction.placing import LOOKED_FOR
 from lila_app.memory.extraction.reading import Fact, Reading
 from lila_app.memory.extraction.words import Words, is_name, listed, said
 
@@ -119,6 +121,19 @@ def _leaves(reading: Reading, subject: Mention) -> list[Fact]:
     return []
 
 
+def _keeps(reading: Reading, subject: Mention) -> list[Fact]:
+    """I keep the passports in the grey box on the wardrobe."""
+    things = reading.part("")
+    at = reading.part("in", "on", "under", "behind", "at")
+    kept = subject.sort in ("me", "name", "role") and reading.clause.present
+    if not kept or not things or not at or things[-1].lemma not in LOOKED_FOR:
+        return []
+    tail = [word for _, words in reading.parts[1:] for word in words]
+    where = reading.text[at[0].start : max(word.end for word in tail)]
+    where = re.sub(r"^(?:the|a|an|my|our) ", "", where)
+    return [Fact(one, "kept_in", where, reading.clause.denied) for one in reading.objects()]
+
+
 def _runs(reading: Reading, subject: Mention) -> list[Fact]:
     """Runs a bakery: what can be owned."""
     words = reading.part("")
@@ -200,6 +215,7 @@ RULES: Mapping[str, Rule] = {
     "stay": _stays,
     "work": _works,
     "run": _runs,
+    "keep": _keeps,
     "quit": _leaves,
     "leave": _leaves,
     "lose": _leaves,

@@ -155,7 +155,7 @@ class Extractor:
                 continue
             begin = clause.begin if place else 0
             end = parts[place + 1].begin if place + 1 < len(parts) else len(body)
-            near = [one for one in dates if begin <= one.start < end]
+            near = [one for one in dates if begin <= one.start < end and not _denied(body, one)]
             reading = read(clause, body, speaking)
             if not clause.subject and not place and clause.begin == 0 and clause.tags[0] == "VBD":
                 # "Lost my job yesterday": a chat leaves out who.
@@ -175,8 +175,9 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
         for words in [words for _, words in reading.parts]
         for mention in (reading.names(words) if words else [])
     ]
-    facts = being(reading) if clause.main in _BEING else doing(reading)
-    if clause.main not in _BEING or not facts:
+    states = clause.main in _BEING and (clause.main != "keep" or "be" in clause.verbs)
+    facts = being(reading) if states else doing(reading)
+    if not states or not facts:
         facts += planning(reading)
     implied = [
         Fact(*triple, confidence=8_500)
@@ -192,6 +193,11 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
 
 def _worth_parsing(sentence: str) -> bool:
     return len(sentence) <= gate.LONGEST and not gate.is_code(sentence)
+
+
+def _denied(body: str, one: ResolvedDate) -> bool:
+    """Not Monday."""
+    return body[: one.start].rstrip().endswith((" not", ",not"))
 
 
 def _words_of(clause: Clause) -> list[str]:
@@ -241,11 +247,14 @@ def _marked(
 ) -> list[Word]:
     """Words as they were written, with the dates and the known names they belong to."""
     found: list[Word] = []
-    for word in words:
+    for place, word in enumerate(words):
         dated = any(one.start < word.end and word.start < one.end for one in dates)
         entity = next((h.entity for h in hits if h.start <= word.start and word.end <= h.end), "")
         text = body[word.start : word.end]
         tag = "NNP" if entity and word.tag != "POS" else word.tag
+        if tag in ("NN", "NNS") and place and text.istitle() and not dated:
+            # A name with the ending of a plural ("Annelies").
+            tag = "NNP"
         found.append(replace(word, text=text, dated=dated and not entity, entity=entity, tag=tag))
     return found
 

@@ -49,7 +49,8 @@ def _liked(reading: Reading, words: Words) -> list[str]:
     """Tea, working from home; nothing without a noun in it ("how calm", "blue")."""
     if words[0].tag == "VBG":
         return [_with_tail(reading, words)]
-    return reading.objects(words) if any(is_noun(word) for word in words) else []
+    noun = reading.clause.main == "stand" or any(is_noun(word) for word in words)
+    return reading.objects(words) if noun else []
 
 
 def _compared(words: Words) -> Words:

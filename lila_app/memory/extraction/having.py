@@ -108,8 +108,8 @@ def _takes(reading: Reading, subject: Mention) -> list[Fact]:
     denied, cue, when = change_of(reading)
     words = reading.part("")
     found = [w.text for w in words if is_medicine(w.low)]
-    if words and words[0].low == "vitamin":
-        found = [reading.whole(words)]
+    if len(words) > 1 and words[0].low == "vitamin":
+        found = [reading.whole(words[:2])]
     if not found or (reading.clause.past and cue != "ended"):
         return []
     return [Fact(subject.name, "takes_medicine", one, denied, cue, when) for one in found]

@@ -89,7 +89,8 @@ def _lists(words: Words, place: int) -> bool:
     before = words[place - 1] if place else None
     if not after or before is None:
         return False
-    return not (is_name(after[0]) and (before.lemma in ROLES or before.lemma in PETS))
+    held = before.tag == "NN" and (before.lemma in ROLES or before.lemma in PETS)
+    return not (held and is_name(after[0]))
 
 
 def _read(words: Words, part: list[int], text: str, speaking: Speaking) -> list[Mention]:

@@ -53,7 +53,7 @@ def where(reading: Reading, subject: Mention) -> list[Fact]:
 
 def _kept(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fact]:
     """A thing one looks for, in a place of the house; not "the problem is in the loop"."""
-    if subject.noun not in _LOOKED_FOR:
+    if subject.noun not in LOOKED_FOR:
         return []
     at = next(i for i, (preposition, _) in enumerate(reading.parts) if preposition == "in")
     behind = [word for _, words in reading.parts[at:] for word in words]
@@ -62,7 +62,7 @@ def _kept(reading: Reading, subject: Mention, denied: bool, cue: Cue) -> list[Fa
     return [Fact(subject.name, "kept_in", where, denied, cue)] if where else []
 
 
-_LOOKED_FOR = listed(
+LOOKED_FOR = listed(
     "key passport charger document deed card wallet umbrella torch flashlight toolbox tool ladder "
     "certificate contract manual receipt medicine pill autoinjector inhaler glasses suitcase box "
     "photo album ring will visa licence license ticket cable drill battery blanket present"

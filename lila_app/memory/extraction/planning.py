@@ -94,10 +94,9 @@ def _plans(reading: Reading, subject: Mention) -> list[Fact]:
     over = clause.past or clause.continuing
     if subject.sort in ("thing", "pet") or clause.denied or over:
         return []
-    wants = clause.verbs[0] == "want" and len(clause.verbs) == 2
-    if wants:
+    if clause.verbs[0] == "want" and len(clause.verbs) > 1:
         what = _base(reading, clause.verbs[1:])
-        return [Fact(subject.name, "goal", what)] if clause.main in _WANTED and what else []
+        return [Fact(subject.name, "goal", what)] if clause.verbs[1] in _WANTED and what else []
     verbs = clause.verbs
     if verbs[0] in ("plan", "intend", "hope") or "plan" in verbs[:2]:
         verbs = verbs[verbs.index("plan") + 1 :] if "plan" in verbs else verbs[1:]
@@ -145,7 +144,8 @@ def _base(reading: Reading, verbs: tuple[str, ...]) -> str:
     words: list[str] = list(verbs[:1])
     if verbs[1:]:
         participle = verbs[1]
-        words.append({"marry": "married", "engage": "engaged"}.get(participle, participle))
+        to = ["to"] if verbs[0] in ("learn", "start", "begin", "try") else []
+        words += [*to, {"marry": "married", "engage": "engaged"}.get(participle, participle)]
     for preposition, part in reading.parts:
         if any(w.low in ("me", "you") for w in part) and preposition in ("to", ""):
             return ""

@@ -140,7 +140,7 @@ def _own_name(reading: Reading, owner: str, stated: str) -> list[Fact]:
         return triples_of(related(held[0].noun, name, held[0].owner), cue_of(reading))
     if words[0].low in ("her", "his", "its") and len(words) == 2:
         nameless, reading.speaking.nameless = reading.speaking.nameless, None
-        if nameless is None or reading.speaking.named:
+        if nameless is None or reading.speaking.named not in ([], [name]):
             return []
         return triples_of(related(nameless[0], name, nameless[1]))
     if not owner or owner != reading.speaking.speaker:
