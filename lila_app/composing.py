@@ -188,7 +188,7 @@ UNLIMITED = ModelLimits(window=1_000_000_000, context_budget=1_000_000_000)
 """Where no model answers: of any window, the budget is what is left."""
 
 
-LEAST_TOKENS = 16
+LEAST_TOKENS = 20
 """What the shortest message worth keeping takes with its head: no budget holds more of them."""
 
 

@@ -31,11 +31,13 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WHEN = re.compile(
     r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time|week|weekend)\b|\bhow long\b"
 )
-_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|morning|since|weekend"
-    r"|(?:day|week|month|year)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    rf"|{'|'.join(_MONTHS)}|\d{{4}})\b",
-    re.IGNORECASE,
+_TIMES = frozenset(
+    (
+        *("yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "recently", "since"),
+        *("morning", "weekend", "day", "days", "week", "weeks", "month", "months", "year", "years"),
+        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+        *_MONTHS,
+    )
 )
 _LATER = 7
 """Days after which something is still told as news: who asks for a day is helped by these too."""
@@ -98,8 +100,9 @@ def _spans(text: str, today: date) -> tuple[tuple[date, date], ...]:
 
 
 def names_a_time(text: str) -> bool:
-    """Whether a text holds a word for a time."""
-    return _TIME.search(text[:_CHARACTERS]) is not None
+    """Whether a text holds a word for a time, or a year."""
+    words = _WORD.findall(text[:_CHARACTERS].lower())
+    return not _TIMES.isdisjoint(words) or any(len(w) == 4 and w.isdecimal() for w in words)
 
 
 @lru_cache(maxsize=1024)

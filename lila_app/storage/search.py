@@ -154,10 +154,16 @@ def covered(
     held = beside.terms.matches(parts, weights)
     nothing = set[str]()
     sides = {row: (held.get(2 * row, nothing), held.get(2 * row + 1, nothing)) for row in texts}
-    return {
-        row: Held(_coverage(weights, own | other), _coverage(weights, own))
-        for row, (own, other) in sides.items()
-    }
+    total = sum(weights.values())
+
+    def share(words: set[str]) -> float:
+        return sum(weight for word, weight in weights.items() if word in words) / total
+
+    found: dict[int, Held] = {}
+    for row, (own, other) in sides.items():
+        first = share(own)
+        found[row] = Held(share(own | other) if other else first, first)
+    return found
 
 
 def _plan(connection: Connection, beside: _Beside, table: Table, query: str) -> _Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,17 @@ from hypothesis import strategies as st
 from lila_app.context import Source
 from lila_app.errors import PolicyError
 from lila_app.layers import score
-from lila_app.layers.score import Around, Scale, TurnScale, meaning, recency, scored, scored_turn
+from lila_app.layers.score import (
+    Around,
+    Scale,
+    TurnScale,
+    lent,
+    meaning,
+    own,
+    recency,
+    scored,
+    scored_turns,
+)
 from tests.layers.conftest import NOW
 
 SCALE = Scale(
@@ -45,20 +56,26 @@ def test_the_middle_of_the_scale_is_half_and_a_spread_is_one_unit_of_log_odds() 
     assert scored(SCALE, 0.0, 0.0, 1.0) == 0
 
 
-def test_each_thing_around_a_turn_adds_its_weight() -> None:
-    def units(around: Around) -> float:
-        value = scored_turn(TURNS, 0.5, 0.5, 0.0, around) / 10_000
-        return round(100 * math.log(value / (1 - value)))
+def test_each_thing_around_a_turn_lends_its_weight() -> None:
+    assert lent(TURNS, Around()) == 0
+    assert lent(TURNS, Around(session=0.4)) == 200
+    assert lent(TURNS, Around(beside=1.5)) == 150
+    assert lent(TURNS, Around(further=1.0)) == 50
+    assert lent(TURNS, Around(answer=0.5)) == 100
+    assert (lent(TURNS, Around(speaker=1)), lent(TURNS, Around(speaker=-1))) == (150, -150)
+    assert (lent(TURNS, Around(when=True)), lent(TURNS, Around(question=True))) == (250, -50)
+    assert lent(TURNS, Around(date=True, length=0.5)) == 440
 
-    assert units(Around()) == 0
-    assert units(Around(session=-0.4)) == -200
-    assert units(Around(beside=1.5)) == 150
-    assert units(Around(further=1.0)) == 50
-    assert units(Around(answer=0.5)) == 100
-    assert (units(Around(speaker=1)), units(Around(speaker=-1))) == (150, -150)
-    assert (units(Around(when=True)), units(Around(question=True))) == (250, -50)
-    assert units(Around(date=True, session=-0.5)) == 150
-    assert units(Around(length=0.5)) == 40
+
+def test_what_is_lent_orders_turns_and_does_not_raise_the_best() -> None:
+    # Sums 350 + 500, 450 + 100, 250 + 0: the first leads and gets what 450 is worth by itself.
+    scores = scored_turns(TURNS, {1: (350.0, 500.0), 2: (450.0, 100.0), 3: (250.0, 0.0)})
+    odds = {row: value / (10_000 - value) for row, value in scores.items()}
+    assert {row: round(20 * math.log(value)) * 5 for row, value in odds.items()} == {
+        1: 100,
+        2: -200,
+        3: -500,
+    }
 
 
 @given(SHARE, SHARE, SHARE, SHARE, SHARE)
@@ -67,15 +84,24 @@ def test_more_evidence_never_lowers_a_score(
 ) -> None:
     words, more = sorted((words, more))
     near, nearer = sorted((near, nearer))
-    assert scored(SCALE, words, near, fresh) <= scored(SCALE, more, nearer, fresh)
-    low = scored_turn(TURNS, words, near, fresh, Around())
-    assert 0 <= low <= scored_turn(TURNS, more, nearer, fresh, Around(beside=more)) <= 10_000
+    assert 0 <= scored(SCALE, words, near, fresh) <= scored(SCALE, more, nearer, fresh) <= 10_000
+
+
+@given(st.dictionaries(st.integers(1, 50), st.tuples(st.floats(0, 900), st.floats(-500, 2_000))))
+def test_turns_are_scored_in_the_order_of_their_sums(sums: dict[int, tuple[float, float]]) -> None:
+    scores = scored_turns(TURNS, sums)
+    ordered = sorted(sums, key=lambda row: sum(sums[row]))
+    assert all(scores[a] <= scores[b] for a, b in pairwise(ordered))
+    if sums:
+        alone = scored_turns(TURNS, {0: (max(itself for itself, _ in sums.values()), 0.0)})[0]
+        assert max(scores.values()) == alone
 
 
 def test_the_shipped_scale_says_what_its_comment_says() -> None:
     turns = score.shipped().turns
     told = [(0.5, 0.5), (0.0, 0.5), (1.0, 1.0), (0.0, 0.0)]
-    scores = [scored_turn(turns, words, near, 0.0, Around()) for words, near in told]
+    sums = [own(turns, words, near, 0.0) for words, near in told]
+    scores = [scored_turns(turns, {1: (total, 0.0)})[1] for total in sums]
     assert [round(value / 100) for value in scores] == [79, 30, 100, 6]
 
 
