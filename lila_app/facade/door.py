@@ -20,7 +20,7 @@ _KEPT = ("text", "title", "subject", "object", "alias")
 """Parameters whose text is stored."""
 _SOUGHT = ("query",)
 """Those that are looked for."""
-_NAMED = ("entity", "a", "b", "about", "name")
+_NAMED = ("entity", "a", "b", "name", "kept", "gone")
 """Those that name something whole."""
 
 

@@ -84,15 +84,16 @@ class Redactor:
         if not kinds:
             return list(texts)
         held, all = held or Held(), list(texts)
+        ours_of = [self._ours(text, held) if ours else frozenset[int]() for text in all]
         found = [resolved((*_forms(text), *self.finder.find(text, kinds))) for text in all]
         make = self.vault.placeholders if add else self.vault.known
-        wanted = _values(all, found)
-        if wanted:
-            make(wanted)
+        first = _values(all, map(_without, found, ours_of))
+        if first:
+            make(first)
         # What was found in one place is replaced in every other one, from the first time on.
         spans = [
-            self._spans(text, of_text, kinds, held, ours=ours)
-            for text, of_text in zip(all, found, strict=True)
+            _without(resolved((*of_text, *self.vault.spans(text, kinds))), kept)
+            for text, of_text, kept in zip(all, found, ours_of, strict=True)
         ]
         wanted = _values(all, spans)
         if not wanted:
@@ -107,24 +108,21 @@ class Redactor:
             return text
         return placeholders.restored(text, self.vault.value)
 
-    def _spans(
-        self,
-        text: str,
-        found: tuple[Span, ...],
-        kinds: frozenset[Kind],
-        held: Held,
-        *,
-        ours: bool,
-    ) -> tuple[Span, ...]:
-        """The finds with what the vault knows, without what is a placeholder already."""
-        spans = resolved((*found, *self.vault.spans(text, kinds)))
-        kept: set[int] = set()
-        for form in _forms(text) if ours else ():
-            value = self.vault.value(text[form.start : form.end])
+    def _ours(self, text: str, held: Held) -> frozenset[int]:
+        """Where placeholders stand that the vault knows; `held` learns what they stand for."""
+        starts: set[int] = set()
+        for form in _forms(text):
+            placeholder = text[form.start : form.end]
+            value = self.vault.value(placeholder)
             if value is not None:
-                held.values[text[form.start : form.end]] = value
-                kept.add(form.start)
-        return tuple(span for span in spans if span.start not in kept) if kept else spans
+                held.values[placeholder] = value
+                starts.add(form.start)
+        return frozenset(starts)
+
+
+def _without(spans: tuple[Span, ...], starts: frozenset[int]) -> tuple[Span, ...]:
+    """The spans that begin at none of these; a placeholder is atomic, so none reaches over one."""
+    return tuple(span for span in spans if span.start not in starts) if starts else spans
 
 
 def _forms(text: str) -> list[Span]:

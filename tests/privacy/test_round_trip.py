@@ -82,7 +82,9 @@ def test_the_text_comes_back_exactly(
         assert streamed(redacted, cuts, held.values, within_json=False) == text
         assert redactor.restored(redacted) == text
         # A text that was redacted before, and whose placeholders are ours, stays as it is.
+        next_number = kept.next
         assert nothing.redacted(redacted, frozenset({"denied"}), ours=True) == redacted
+        assert kept.next == next_number
     held = Held()
     together = redactor.all_redacted(texts, EVERY, held)
     assert [held.restored(one) for one in together] == texts

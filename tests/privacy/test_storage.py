@@ -156,7 +156,9 @@ def test_with_redaction_on_no_value_is_on_the_disk_and_the_person_sees_every_one
         assert MAIL not in lila.preview(f"And {MAIL}?", session=session).text
         backup = tmp_path / "backup.db"
         lila.db.backup(backup)
+        lila.db.export(tmp_path / "export")
     assert where(home) == []
+    assert where(tmp_path / "export") == []
     assert not any(value.encode() in backup.read_bytes() for value in VALUES)
     assert (place.config_dir / "vault.key").is_file()
 

@@ -161,3 +161,16 @@ def test_what_is_cached_is_read_as_without_the_guard(
     assert [read > 0 for read in told.reads] == [read > 0 for read in plain.reads]
     assert told.reads[-1] > 0
     assert told.read_share == pytest.approx(plain.read_share, abs=0.02)
+
+
+def test_with_the_store_redacted_too_both_hold_the_same_placeholders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "both"
+    told = chat(home, "anthropic", monkeypatch, "[storage]\nredact = true\n")
+    for value in VALUES:
+        assert not any(value in body for body in told.bodies)
+        assert not any(value.encode() in path.read_bytes() for path in home.rglob("*.db*"))
+    assert "[TEXT" not in "".join(told.bodies)  # a placeholder of the store is none that is escaped
+    assert told.seen[2:] == [f"It is {VALUES[0]}.", f"It is {VALUES[1]}, as you said."]
+    assert told.stored == [said + FILLER for said in SAID]
