@@ -14,7 +14,7 @@ SCORES = (
     "elsewhen_bp",
 )  # fmt: skip
 _WALK = ("damping_bp", "rounds", "full_bp", "nothing_bp", "person_bp")
-_LIMITS = ("entities", "relations", "near", "reach", "path")
+_LIMITS = ("entities", "relations", "least", "near", "reach", "path")
 _ROLE = ("words", "forward", "backward", "weak", "weak_forward", "weak_backward")
 _TABLES = ("scores", "walk", "limits", "past", "connection", "roles", "nicknames")
 
@@ -52,6 +52,7 @@ class Limits:
 
     entities: int
     relations: int
+    least: int
     near: int
     reach: int
     path: int

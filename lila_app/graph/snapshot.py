@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from lila_app.graph.paths import shortest_path
@@ -154,8 +155,7 @@ class Snapshot:
 
     def namesakes(self, entity: int) -> int:
         """How many entities this one's name, without what distinguishes it, can mean."""
-        name = self.entities[entity]
-        return max(1, len(self.of_name(spoken(base(name) or name))))
+        return max(1, len(self.of_name(_called(self.entities[entity]))))
 
     def known(self) -> Mapping[str, str]:
         """Every name as it is spoken, in lower case, with the name to add something under.
@@ -193,13 +193,15 @@ class Snapshot:
         return tuple(found)
 
     def _at(self, tokens: Sequence[Token], position: int) -> Mention | None:
+        whole, bases = self.names.spoken.first, self.names.bases.first
         words = [token.word for token in tokens[position : position + _LONGEST_NAME]]
         if words[0] in _SELF:
             me = self.person()
             return None if me is None else Mention((me,), position, position)
         for length in range(len(words), 0, -1):
             name = " ".join(words[:length])
-            entities = self.of_name(name) or self._spelt(name)
+            known = name in whole or name in bases
+            entities = self.of_name(name) if known else self._spelt(name)
             if entities:
                 return Mention(entities, position, position + length - 1)
         if tokens[position].capital:
@@ -217,6 +219,12 @@ class Snapshot:
     def _sorted(self, found: Iterable[int]) -> tuple[int, ...]:
         roots = {self.root(id) for id in found}
         return tuple(roots) if len(roots) < 2 else tuple(sorted(roots, key=self.order))
+
+
+@lru_cache(maxsize=16_384)
+def _called(name: str) -> str:
+    """What an entity is called in a sentence, without what distinguishes it."""
+    return spoken(base(name) or name)
 
 
 def tokens(text: str) -> tuple[Token, ...]:

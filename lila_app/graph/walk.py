@@ -131,13 +131,16 @@ def pagerank(
     start = np.asarray(weights, dtype=np.float64)
     start = start / start.sum()
     pairs = [pair for one, other in edges for pair in dict.fromkeys([(one, other), (other, one)])]
-    source = np.fromiter((one for one, _ in pairs), dtype=np.intp, count=len(pairs))
-    target = np.fromiter((other for _, other in pairs), dtype=np.intp, count=len(pairs))
-    degree = np.bincount(source, minlength=count).astype(np.float64)
-    lost = degree == 0
-    out = 1 / np.where(lost, 1, degree)
+    ends = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    source, target = ends[:, 0].copy(), ends[:, 1].copy()
+    degree = np.bincount(source, minlength=count)
+    lost = np.flatnonzero(degree == 0)
+    part = damping / degree[source]
+    fresh = (1 - damping) * start
     ranks = start
     for _ in range(rounds):
-        moved = np.bincount(target, weights=(ranks * out)[source], minlength=count)
-        ranks = damping * (moved + ranks[lost].sum() * start) + (1 - damping) * start
+        moved = np.bincount(target, ranks[source] * part, count) + fresh
+        if lost.size:
+            moved += damping * ranks[lost].sum() * start
+        ranks = moved
     return ranks

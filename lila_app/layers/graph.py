@@ -13,7 +13,7 @@ from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
 from lila_app.graph import rules, walk
 from lila_app.graph.asking import Asked, predicate_key, read
 from lila_app.graph.mirror import Mirror
-from lila_app.graph.rules import Rules
+from lila_app.graph.rules import Limits, Rules
 from lila_app.graph.snapshot import Edge, Snapshot
 from lila_app.layers.port import Question
 from lila_app.memory import predicates
@@ -39,6 +39,7 @@ def declare(graph: tuple[Source, ...], vocabulary: tuple[Source, ...]) -> Declar
     return Declared(rules.load(graph, inverses), named)
 
 
+@lru_cache(maxsize=1)
 def shipped_tables() -> Declared:
     """The tables as they are shipped."""
     paths = [shipped("policies") / f"{name}.toml" for name in ("graph", "predicates")]
@@ -63,7 +64,7 @@ class GraphLayer:
         if not asked.named:
             return ()
         scores = scored(graph, asked, declared.rules)
-        best = _best(graph, scores, declared.rules.limits.relations)
+        best = _best(graph, scores, declared.rules.limits)
         rows = self.mirror.rows([edge.id for edge in best])
         return tuple(
             self._item(
@@ -112,11 +113,13 @@ def scored(graph: Snapshot, asked: Asked, rules: Rules) -> dict[Edge, int]:
     }
 
 
-def _best(graph: Snapshot, scores: Mapping[Edge, int], most: int) -> list[Edge]:
+def _best(graph: Snapshot, scores: Mapping[Edge, int], limits: Limits) -> list[Edge]:
     """The edges worth most, best first, ties by what they say."""
-    worth = sorted((score for score in scores.values() if score), reverse=True)[:most]
-    found = [edge for edge, score in scores.items() if worth and score >= worth[-1]]
-    return sorted(found, key=lambda edge: (-scores[edge], graph.edge_order(edge)))[:most]
+    worth = sorted((score for score in scores.values() if score >= limits.least), reverse=True)
+    last = worth[: limits.relations][-1] if worth else TOP_SCORE + 1
+    found = [edge for edge, score in scores.items() if score >= last]
+    found.sort(key=lambda edge: (-scores[edge], graph.edge_order(edge)))
+    return found[: limits.relations]
 
 
 def sentence(row: RelationRow, vocabulary: Predicates) -> str:

@@ -13,7 +13,7 @@ from lila_app.graph.walk import neighbourhood, pagerank, shares
 
 NODES = 12
 WALK = Walk(damping_bp=5_000, rounds=40, full_bp=2_000, nothing_bp=20, person_bp=1_000)
-LIMITS = Limits(entities=6, relations=40, near=60, reach=100, path=6)
+LIMITS = Limits(entities=6, relations=40, least=1, near=60, reach=100, path=6)
 ends = st.integers(0, NODES - 1)
 
 
@@ -50,7 +50,7 @@ def test_one_of_d_relations_of_a_lone_entity_has_a_share_of_one_in_d() -> None:
 
 def test_relations_that_are_left_out_keep_their_part_of_the_share() -> None:
     graph = drawn([(0, other) for other in range(1, 11)])
-    few = Limits(entities=6, relations=40, near=4, reach=100, path=6)
+    few = Limits(entities=6, relations=40, least=1, near=4, reach=100, path=6)
     around = neighbourhood(graph, [0], (), always, lambda edge: edge.id == 10, few)
     assert len(around.edges) == 4
     assert 10 in {edge.id for edge in around.edges}
@@ -61,7 +61,7 @@ def test_relations_that_are_left_out_keep_their_part_of_the_share() -> None:
 def test_a_neighbour_that_many_things_meet_in_is_not_walked_through() -> None:
     town = [(1, other) for other in range(2, 9)]
     graph = drawn([(0, 1), (0, 9), (9, 10), *town])
-    narrow = Limits(entities=6, relations=40, near=60, reach=8, path=6)
+    narrow = Limits(entities=6, relations=40, least=1, near=60, reach=8, path=6)
     around = neighbourhood(graph, [0], (), always, never, narrow)
     assert {edge.id for edge in around.edges} == {1, 2, 3}
     wide = neighbourhood(graph, [0], (), always, never, LIMITS)
