@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lila_app import moments, policies
-from lila_app.context import Source
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.costs.accounts import StoreLedger
@@ -25,6 +24,7 @@ from lila_app.gateway.calls.calling import Caller
 from lila_app.gateway.calls.means import World
 from lila_app.gateway.prices import OWN, Prices
 from lila_app.gateway.remote import REMOTES
+from lila_app.looking import Looking
 from lila_app.models import Roster
 from lila_app.moments import Clock
 from lila_app.paths import Home, shipped
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from lila_app.layers.passages import Scoring
     from lila_app.layers.port import Layer
     from lila_app.layers.score import Scales
-    from lila_app.memory.extraction import Extractor
     from lila_app.memory.learning import Learner
     from lila_app.memory.promotion import Rules
 
@@ -65,8 +64,6 @@ SLICE_SECONDS = 20.0
 an import of a million messages either takes hours, and what was just said must wait for neither."""
 GRACE_SECONDS = 1.5
 """How long closing waits for vectors of what was just said, and for facts in it."""
-PAUSE_SECONDS = 2.0
-"""How long a process lives before it loads a parser in the background."""
 
 
 class Resources:
@@ -118,7 +115,9 @@ class Resources:
         self._closing = threading.Event()
         self._patience = math.inf
         self._learning = False
-        self._looking = threading.Lock()
+        self.looking = Looking(
+            store, home, settings.zone, lambda: self.mirror.current().known(), threading.Lock()
+        )
         self.learns = settings.memory.learn
         """Whether what is said is looked through for facts."""
         self._ready = False
@@ -240,28 +239,12 @@ class Resources:
     @property
     def promotion(self) -> Rules:
         """What earns a memory its place and how long it is offered, as declared on disk now."""
-        from lila_app.memory import promotion
-
-        return promotion.load(tuple(policies.sources(self.home, "promotion")))
+        return self.looking.rules()
 
     @property
     def learner(self) -> Learner:
         """Looks through what was said, by the tables as they are on disk now."""
-        from lila_app.memory import learning, predicates
-
-        said = tuple(policies.sources(self.home, "predicates"))
-        return learning.Learner(
-            learning.Means(
-                self.store,
-                _extractor(said),
-                predicates.load(said),
-                self.promotion,
-                self.settings.zone,
-                lambda: self.mirror.current().known(),
-                self.completer,
-            ),
-            self._looking,
-        )
+        return self.looking.learner(self.completer)
 
     def scales(self) -> Scales:
         """How memories and turns are ranked, as declared on disk now."""
@@ -340,16 +323,7 @@ class Resources:
             self.later(self._look_through)
 
     def _look_through(self) -> None:
-        """Look for facts in what was said and not looked through yet.
-
-        A command that is over in a moment does not load a parser (3 s) for it: what it leaves is
-        looked through by the next one that lives longer, while a model still answers.
-        """
-        from lila_app.storage import episodes
-
-        if not self.learns or not episodes.waiting_count(self.store):
-            return
-        if not _parses() and self._closing.wait(PAUSE_SECONDS):
+        if not self.learns or not self.looking.due(self._closing):
             return
         learner = self.learner
         over = self._for_a_while()
@@ -406,20 +380,6 @@ class Resources:
         for provider in self.roster.providers():
             asyncio.run(provider.close())
         self.store.close()
-
-
-@lru_cache(maxsize=1)
-def _extractor(said: Sequence[Source]) -> Extractor:
-    """One parser a process, 50 MB and 3 s to load; it keeps nothing of what it reads."""
-    from lila_app.memory.extraction import Extractor
-    from lila_app.memory.predicates import load
-
-    return Extractor(load(said))
-
-
-def _parses() -> bool:
-    """Whether a parser was asked for before in this process."""
-    return _extractor.cache_info().currsize > 0
 
 
 def _logged(work: Callable[[], object]) -> None:

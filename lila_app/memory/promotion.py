@@ -237,6 +237,6 @@ def _names(source: Source, key: str, found: object) -> tuple[str, ...]:
     names = cast("list[object]", found) if isinstance(found, list) else [None]
     given = [one for one in names if isinstance(one, str) and one]
     if len(given) != len(names):
-        shown = "nothing" if found is None else repr(found)
+        shown = "nothing" if found is None else "no such list"
         raise refused(source, key, None, "a list of names", shown=shown)
     return tuple(given)

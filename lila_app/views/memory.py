@@ -56,7 +56,7 @@ class SightingInfo:
 
 @dataclass(frozen=True, slots=True)
 class ChangeInfo:
-    """What was done, when and why; `ids` are what it touched, `undone` whether it was taken back."""
+    """What was done, when and why; `ids` are what it touched, `undone` if it was taken back."""
 
     what: str
     why: str
