@@ -124,5 +124,7 @@ def _print(found: tuple[RelationInfo, ...], *, as_json: bool, nothing: str) -> N
 
 
 def _end(moment: str | None, zone: ZoneInfo) -> str:
-    """One end of the interval; the beginning of a day is shown as the day."""
-    return local(moment, zone).removesuffix(" 00:00") if moment else ""
+    """One end of the interval; a day without a time is shown as the day."""
+    if moment is None or moment.endswith("T00:00:00+00:00"):
+        return (moment or "")[:10]
+    return local(moment, zone)

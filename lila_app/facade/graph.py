@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from lila_app import moments, policies
 from lila_app.errors import NotFoundError, UsageError
@@ -189,8 +189,9 @@ class Graph:
             day = date.fromisoformat(text)
         except ValueError:
             return instant(text)
-        # A day alone means its beginning where the person lives.
-        return instant(datetime.combine(day, time(), self._resources.settings.zone))
+        # A day alone stays that day whatever zone it is read in, as it does for facts that are
+        # learnt; a beginning where the person lives would be the day before in the store.
+        return instant(datetime.combine(day, time(), UTC))
 
     def _end(self, text: str) -> str:
         """A time, or the last second of a day where the person lives."""

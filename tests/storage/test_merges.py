@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lila_app.errors import NotFoundError, UsageError
-from lila_app.storage import entities, events, forget, merges, relations
+from lila_app.storage import driver, entities, events, forget, merges, migrations, relations
 from lila_app.storage.connection import Store
 from lila_app.storage.naming import folded
 from tests.storage.builders import AT
@@ -158,3 +158,16 @@ def test_what_is_no_merge_is_not_found(store: Store) -> None:
         merges.unmerge(store, "x1", at=AT)
     with pytest.raises(NotFoundError):
         entities.get_entity(store, "e1")
+
+
+def test_entities_of_an_older_store_are_found_by_all_their_names() -> None:
+    connection = driver.memory()
+    for step in migrations.MIGRATIONS[:2]:
+        step(connection)
+    connection.execute(
+        "insert into entities (name, key, aliases) values ('Ánna Berg', 'ánna berg', '[\"Annie\"]')"
+    )
+    migrations.MIGRATIONS[2](connection)
+    for name in ("annie", "Anna Berg", "ánna berg"):
+        assert [one.id for one in entities.called(connection, name)] == ["e1"]
+    connection.close()
