@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.lila import here, lila
+from tests.cli.lila import here
 
 MAIL = "ada@example.org"
 TEXT = f"Mail {MAIL} or call +44 20 7946 0018 on Tuesday"
@@ -91,11 +91,6 @@ def test_a_bad_table_is_named_with_its_key(home: Path) -> None:
 
 def test_the_vault_is_emptied_when_asked_for(home: Path) -> None:
     assert here(home, "privacy", "reset", "--yes").out == "0 entries are gone\n"
-
-
-def test_in_a_process_of_its_own_patterns_need_no_model_of_language(home: Path) -> None:
-    done = lila(home, "privacy", "test", "--fast", MAIL)
-    assert done.code == 0 and "[MAIL1]" in done.out
 
 
 def test_recall_and_precision_are_counted_by_characters(tmp_path: Path, home: Path) -> None:
