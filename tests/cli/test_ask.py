@@ -37,7 +37,7 @@ def test_a_tool_that_did_nothing_is_not_told_as_one_that_returned(fake: FakeLila
         ToolResult("memory_add", refused, failed=True),
         TextDelta("Kept."),
     )
-    assert say("ask", "remember it").stderr == f"tool remember {{}}\ntool remember: {refused}\n"
+    assert say("ask", "remember it").stderr == f"tool memory_add {{}}\ntool memory_add: {refused}\n"
 
 
 def test_json_says_what_came_and_what_it_cost(say: Say) -> None:
@@ -222,6 +222,6 @@ def test_what_tools_did_is_shown_between_the_question_and_the_answer(
     assert lines[-4:] == [
         "You: Where is the key?",
         '[tool memory_search {"query":"key"}: [m5] With\ufffd[31m Ana]',
-        "[tool remember {}: no result]",
+        "[tool memory_add {}: no result]",
         "LILA: With Ana.",
     ]

@@ -201,7 +201,7 @@ def test_a_tool_that_changes_something_is_asked_about_at_a_terminal(tmp_path: Pa
     for key, given in (("y\n", True), ("\n", False), (CTRL_D, None)):
         with terminal(tmp_path, [*FAKE, "consent", "ask", "hi"]) as screen:
             said = screen.wait_for("[y/N]: ")
-            assert 'Shall I?\ntool remember {"text":"x"}\n' in said
+            assert 'Shall I?\ntool memory_add {"text":"x"}\n' in said
             assert "Remember “the\ufffd[31m key”?" in said
             screen.type(key)
             if given is None:
@@ -215,7 +215,7 @@ def test_ctrl_c_at_the_question_stops_the_turn_at_once(tmp_path: Path) -> None:
     with terminal(tmp_path, [*FAKE, "consent", "chat", "--plain"]) as screen:
         screen.wait_for("You: ")
         screen.type("hi\n")
-        assert 'LILA: Shall I?\ntool remember {"text":"x"}\n' in screen.wait_for("[y/N]: ")
+        assert 'LILA: Shall I?\ntool memory_add {"text":"x"}\n' in screen.wait_for("[y/N]: ")
         screen.interrupt("[stopped; what came so far is kept]")
         screen.wait_for("You: ")
         screen.type(CTRL_D)

@@ -283,7 +283,7 @@ async def test_notices_and_tools_are_told_below_the_reply(lila: FakeLila) -> Non
         assert notes(pilot) == [
             "Note: a [notice]",
             "Note: used the tool search",
-            "Note: tool remember: Not done: the person said no.",
+            "Note: tool memory_add: Not done: the person said no.",
         ]
 
 
