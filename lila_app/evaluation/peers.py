@@ -14,24 +14,27 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 MOST = 400
 
+Ask = Callable[[str], list[int]]
 
-def mem0(task: dict[str, Any], folder: str):
+
+def mem0(task: dict[str, Any], folder: str) -> Ask:
     """mem0 2.x, `infer=False`: messages as they are, Qdrant within the process."""
     os.environ["MEM0_TELEMETRY"] = "False"
     os.environ["MEM0_DIR"] = folder
     os.environ["OPENAI_API_KEY"] = "not-used"
-    from mem0 import Memory
-
-    vectors = {_bare(text): vector for text, vector in task["vectors"].items()}
+    system: Any = import_module("mem0")
+    vectors: dict[str, list[float]] = {
+        _bare(text): vector for text, vector in task["vectors"].items()
+    }
 
     class Known:
         """The vectors of the task in place of a model."""
-
-        config = type("Config", (), {"embedding_dims": len(next(iter(vectors.values())))})()
 
         def embed(self, text: str, memory_action: str = "") -> list[float]:
             del memory_action
@@ -40,8 +43,8 @@ def mem0(task: dict[str, Any], folder: str):
         def embed_batch(self, texts: list[str], memory_action: str = "") -> list[list[float]]:
             return [self.embed(text, memory_action) for text in texts]
 
-    size = Known.config.embedding_dims
-    memory = Memory.from_config(
+    size = len(next(iter(vectors.values())))
+    memory: Any = system.Memory.from_config(
         {
             "vector_store": {
                 "provider": "qdrant",
@@ -59,7 +62,7 @@ def mem0(task: dict[str, Any], folder: str):
         memory.add(text, user_id="one", metadata={"place": place}, infer=False)
 
     def ask(question: str) -> list[int]:
-        found = memory.search(question, top_k=MOST, filters={"user_id": "one"}, threshold=0.0)
+        found: Any = memory.search(question, top_k=MOST, filters={"user_id": "one"}, threshold=0.0)
         return [one["metadata"]["place"] for one in found["results"]]
 
     return ask
@@ -70,28 +73,29 @@ def _bare(text: str) -> str:
     return " ".join(text.split())
 
 
-def agentrecall(task: dict[str, Any], folder: str):
+def agentrecall(task: dict[str, Any], folder: str) -> Ask:
     """agentrecall-db: full text over one SQLite file, without a model of its own."""
-    from agentrecall import Memory
-
-    memory = Memory(f"{folder}/recall.db", embeddings=False)
+    system: Any = import_module("agentrecall")
+    memory: Any = system.Memory(f"{folder}/recall.db", embeddings=False)
     texts = task["texts"]
     memory.add_many([{"content": t, "metadata": {"place": n}} for n, t in enumerate(texts)])
 
     def ask(question: str) -> list[int]:
-        return [hit.record.metadata["place"] if hasattr(hit, "record") else hit.metadata["place"]
-                for hit in memory.search(question, k=MOST)]  # fmt: skip
+        return [hit.metadata["place"] for hit in memory.search(question, k=MOST)]
 
     return ask
 
 
-SYSTEMS = {"mem0": mem0, "agentrecall": agentrecall}
+SYSTEMS: dict[str, Callable[[dict[str, Any], str], Ask]] = {
+    "mem0": mem0,
+    "agentrecall": agentrecall,
+}
 
 
 def main(name: str) -> None:
     """Read the task, ask, print."""
     task = json.load(sys.stdin)
-    answers = []
+    answers: list[dict[str, Any]] = []
     kept = os.dup(1)
     os.dup2(2, 1)  # what they print goes to stderr
     with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,7 @@ def test_the_shipped_tables_hold_what_each_use_case_may_spend() -> None:
     shares = {
         row.name: {share.name: share.ratio for share in row.layers} for row in shipped().use_cases
     }
-    assert set(shares) == {"chat", "briefing", "voice", "voice_continuity"}
+    assert set(shares) == {"chat", "briefing", "voice", "voice_continuity", "recall"}
     assert all(sum(row.values()) in (0, 10_000) for row in shares.values())
     top_two = {name: set(sorted(row, key=row.__getitem__)[-2:]) for name, row in shares.items()}
     assert top_two["chat"] == {"conversation", "memory"}
@@ -74,6 +74,11 @@ def test_the_shipped_tables_hold_what_each_use_case_may_spend() -> None:
     voice = shipped().use_case("voice")
     assert voice is not None
     assert voice.tools == ()
+    measured = shipped().use_case("recall")
+    assert measured is not None
+    assert (measured.whole, measured.answers, measured.past, measured.tools) == (
+        True, False, 600, (),
+    )  # fmt: skip
 
 
 def test_the_shipped_blocks_are_each_there_once_with_an_owner_and_argue_with_nothing() -> None:

@@ -165,7 +165,7 @@ def test_the_command_imports_asks_and_prints_every_way(tmp_path: Path, home: Pat
 
 
 def test_a_budget_is_given_whatever_the_model_may_take(tmp_path: Path) -> None:
-    with open_lila(tmp_path, provider=ScriptedProvider([])) as lila:
+    with open_lila(tmp_path, provider=ScriptedProvider()) as lila:
         for budget in (1_024, 500_000):
             context = lila.preview("What now?", use_case="recall", budget=budget)
             assert context.record["token_budget"]["limit"] == budget
