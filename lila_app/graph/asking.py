@@ -50,6 +50,8 @@ class Period:
         """Whether a relation is worth offering: it holds now, or at the time asked about."""
         if holds(edge, self.now):
             return True
+        if edge.valid_to is not None and edge.valid_to <= (edge.valid_from or ""):
+            return False  # it was a mistake, and held at no time
         over = edge.valid_to is not None and edge.valid_to <= self.now
         return (self.past and over) or self.meets(edge)
 

@@ -68,7 +68,10 @@ def find_entity(store: Source, name: str) -> EntityRow | None:
 
 
 def called(store: Source, name: str) -> list[EntityRow]:
-    """Everyone a name can mean, by id: by name, alias or spelling, and all of that base."""
+    """Everyone a name can mean, by id: by name, alias or spelling, and all of that base.
+
+    Where nobody has it, those whose first name it is.
+    """
     storable(name)
     with reading(store) as connection:
         found = _having(connection, key(name), Form.ALIAS | Form.SPOKEN | Form.BASE) | _having(
@@ -77,6 +80,7 @@ def called(store: Source, name: str) -> list[EntityRow]:
         exact = connection.execute("select id from entities where key = ?", (key(name),)).fetchone()
         if exact is not None:
             found.add(root(connection, exact[0]))
+        found = found or _having(connection, key(name), Form.FIRST)
         return [get_entity(connection, f"e{row}") for row in sorted(found)]
 
 

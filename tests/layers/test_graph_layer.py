@@ -94,6 +94,13 @@ def test_after_alex_changed_team_the_old_manager_is_history(store: Store, asks: 
     assert said(asks("Who is Alex's manager?", "2024-01-01T00:00:00+00:00")) == [then]
 
 
+def test_what_was_a_mistake_is_no_history(store: Store, asks: Asks) -> None:
+    wrong = add(store, "Alex / reports_to / Tom", valid_from="2025-03-01T00:00:00Z")
+    relations.close(store, wrong, at=NOW, valid_to="2025-03-01T00:00:00Z")
+    assert asks("Who was Alex's manager before?") == []
+    assert asks("Who was Alex's manager in 2025?") == []
+
+
 def test_of_two_people_called_alex_both_managers_are_offered_and_marked(
     store: Store, asks: Asks
 ) -> None:

@@ -127,6 +127,14 @@ def test_a_name_that_two_have_is_given_to_neither(store: Store) -> None:
     assert len(entities.called(store, "mum")) == 3
 
 
+def test_a_first_name_means_who_has_it_where_nobody_has_it_alone(store: Store) -> None:
+    relations.add_entity(store, "Anna Berg", at=AT)
+    assert [one.name for one in entities.called(store, "anna")] == ["Anna Berg"]
+    assert entities.find_entity(store, "anna") is None
+    relations.add_entity(store, "Anna", at=AT)
+    assert [one.name for one in entities.called(store, "anna")] == ["Anna"]
+
+
 def test_two_of_one_name_are_told_apart_by_giving_one_its_relations(store: Store) -> None:
     work = relations.add(store, "Alex", "reports to", "Sarah", at=AT)
     school = relations.add(store, "Alex", "plays with", "Lia", at=AT)
