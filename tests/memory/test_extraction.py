@@ -282,3 +282,40 @@ def test_every_predicate_of_the_rules_is_in_the_vocabulary() -> None:
     for row in labelled(LABELLED):
         for fact in row.facts:
             assert str(fact["predicate"]) in table
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My passport number is X1234567.",
+        "His social security number is 853-37-1694.",
+        "Limit is 18.",
+        "Scott is a very sympathetic person.",
+        "Lopez, Santos and Coleman is a design agency.",
+        "I moved the file to Trash.",
+        "I live in fear, I work at night.",
+        "We've been waiting since 2019.",
+        "I would like to live in Rome.",
+        "I love the smell of rain.",
+    ],
+)
+def test_what_was_once_taken_for_a_fact_is_none(extractor: Extractor, text: str) -> None:
+    assert say(extractor, text).candidates == ()
+
+
+def test_both_sides_of_an_update_have_one_slot(extractor: Extractor) -> None:
+    for one, other in (
+        ("My appointment with Dr Roque is on Friday.",
+         "My appointment with Dr Roque was moved to 12 December."),
+        ("Order KX-88 is currently pending.", "Update: order KX-88 has shipped."),
+        ("Ines is the lead on the harbour team.",
+         "Leadership on the harbour team changed. Rui is now the lead."),
+        ("The tide report is due on August 15th.",
+         "The tide report deadline was pushed back to September 1st."),
+    ):  # fmt: skip
+        (old,) = say(extractor, one).candidates
+        (new,) = say(extractor, other).candidates
+        assert (old.subject.lower(), old.predicate) == (new.subject.lower(), new.predicate)
+        assert old.value != new.value
+        assert not old.many
+        assert new.cue == "update"

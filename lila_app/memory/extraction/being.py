@@ -103,6 +103,8 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     name = names[0]
     if called and subject.sort == "thing" and subject.owner:
+        if subject.noun in VALUES:
+            return []
         kind = Fact(name, "is_a", subject.noun)
         if subject.noun not in OWNABLE:
             return [kind]
@@ -138,9 +140,18 @@ def _age(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     low = words[0].low
     number = int(low) if low.isdecimal() and len(low) <= 3 else _number(low)
+    told = subject.sort != "name" or len(words) < len(reading.part(""))
+    told = told or reading.clause.main == "turn" or bool(subject.implied)
+    # "Limit is 18": a name alone with a number is an age only of somebody named before.
+    if not told and subject.name not in reading.speaking.before and not _known(reading):
+        return []
     if not 0 < number < 125 or (reading.clause.past and reading.clause.main == "be"):
         return []
     return [Fact(subject.name, "age", str(number))]
+
+
+def _known(reading: Reading) -> bool:
+    return any(word.entity for word in reading.clause.subject)
 
 
 def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
@@ -297,6 +308,8 @@ def _medicine(reading: Reading, subject: Mention) -> list[Fact]:
 def _kind(reading: Reading, subject: Mention) -> list[Fact]:
     """Metoprolol is a beta blocker; Maasveer is a company."""
     words = reading.part("")
+    if len(reading.subjects) > 1:
+        return []
     plain = subject.sort == "name" or (subject.sort == "thing" and not subject.owner)
     if not plain or reading.clause.main != "be" or reading.clause.past or reading.clause.denied:
         return []

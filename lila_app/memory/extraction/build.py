@@ -61,7 +61,7 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
     cue: Cue = fact.cue or stated.cue
     ended = cue == "ended"
     first, last = _interval(fact, stated, predicate)
-    if predicate.name in _ASKED_ONLY and not stated.explicit:
+    if _ASKED_ONLY.match(fact.predicate) and not stated.explicit:
         return None
     spoken = _spoken(value, stated.body, predicate)
     text = predicate.said(subject, spoken, negated=fact.negated, ended=ended)
@@ -88,8 +88,11 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
     )
 
 
-_ASKED_ONLY = ("phone", "email")
-"""Kept only where the person asks for it."""
+_ASKED_ONLY = re.compile(
+    r"phone$|email$|attribute_.*(?:security|passport|licen[cs]e_number|card|iban|account|pin$|"
+    r"ssn|tax)"
+)
+"""What is kept only where the person asks for it: numbers that open something or identify them."""
 
 _ARTICLED = listed(
     "owns drives bought sold member_of visited started finished plays has_event learning job "

@@ -156,12 +156,13 @@ class Extractor:
             begin = clause.begin if place else 0
             end = parts[place + 1].begin if place + 1 < len(parts) else len(body)
             near = [one for one in dates if begin <= one.start < end and not _denied(body, one)]
+            speaking.before = tuple(speaking.named)
             reading = read(clause, body, speaking)
             if not clause.subject and not place and clause.begin == 0 and clause.tags[0] == "VBD":
                 # "Lost my job yesterday": a chat leaves out who.
                 reading.subjects = [Mention("me", speaking.speaker)]
             reading.dated = bool(near)
-            reading.ahead = any(one.first > today for one in near)
+            reading.ahead = any(one.last >= today for one in near)
             if cue == "correction":
                 reading.cue = "correction"
             found += [(fact, near) for fact in _ruled(reading, clause)]

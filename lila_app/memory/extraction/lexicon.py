@@ -218,7 +218,9 @@ VAGUE = listed(
 
 VALUES = listed(
     "must mess joke problem pain shame pity treat dream nightmare blast lot bit disaster way thing "
-    "lie fact miracle question matter idea good start piece"
+    "lie fact miracle question matter idea good start piece person man woman guy girl boy human "
+    "fool "
+    "genius hero liar angel saint friend"
 )
 
 

@@ -37,13 +37,14 @@ class Speaking:
     """Who speaks, and whom a pronoun could mean: what was named so far in the utterance.
 
     `nameless` is an animal or relative whose name may follow ("a puppy, her name is Coco"), with
-    its owner.
+    its owner; `before` is who was named before the clause that is read.
     """
 
     speaker: str
     known: Mapping[str, str]
     named: list[str] = field(default_factory=lambda: list[str]())
     nameless: tuple[str, str] | None = None
+    before: tuple[str, ...] = ()
 
     def note(self, name: str) -> None:
         """Somebody was named."""

@@ -97,27 +97,22 @@ def _plans(reading: Reading, subject: Mention) -> list[Fact]:
     if clause.verbs[0] == "want" and len(clause.verbs) > 1:
         what = _base(reading, clause.verbs[1:])
         return [Fact(subject.name, "goal", what)] if clause.verbs[1] in _WANTED and what else []
-    verbs = clause.verbs
-    if verbs[0] in ("plan", "intend", "hope") or "plan" in verbs[:2]:
-        verbs = verbs[verbs.index("plan") + 1 :] if "plan" in verbs else verbs[1:]
-        what = _base(reading, verbs) if verbs else ""
-        return (
-            [Fact(subject.name, "plans_to", what, when="span")]
-            if what and "hope" not in clause.verbs
-            else []
-        )
-    if (
-        verbs[0] in ("need", "have")
-        and len(verbs) == 2
-        and clause.tags[1] == "VB"
-        and reading.dated
-    ):
-        what = _base(reading, verbs[1:])
-        return [Fact(subject.name, "plans_to", what, when="span")] if what else []
-    if not reading.dated or not _ahead(reading):
-        return []
-    what = _base(reading, _own(verbs))
+    what = _planned(reading)
     return [Fact(subject.name, "plans_to", what, when="span")] if what else []
+
+
+def _planned(reading: Reading) -> str:
+    """What is planned, from its verb on; "" for no plan, and for a day that is over."""
+    clause = reading.clause
+    verbs: list[str] = list(clause.verbs)
+    if "plan" in verbs[:2] or verbs[0] == "intend":
+        after = verbs.index("plan") + 1 if "plan" in verbs else 1
+        return _base(reading, tuple(verbs[after:])) if verbs[after:] else ""
+    if not reading.ahead:
+        return ""
+    if verbs[0] in ("need", "have") and len(verbs) == 2 and clause.tags[1] == "VB":
+        return _base(reading, tuple(verbs[1:]))
+    return _base(reading, _own(clause.verbs)) if _ahead(reading) else ""
 
 
 def _ahead(reading: Reading) -> bool:
@@ -126,7 +121,7 @@ def _ahead(reading: Reading) -> bool:
     main = _own(verbs)[0] if _own(verbs) else ""
     if main not in _PLANNED:
         return False
-    if main in _TRAVELLED and reading.clause.present and reading.ahead:
+    if main in _TRAVELLED and reading.clause.present:
         return True
     return verbs[0] in ("will", "'ll", "shall") or reading.clause.progressive or "go" in verbs[:-1]
 

@@ -15,13 +15,16 @@ def own_property(reading: Reading) -> list[Fact] | None:
     """My name is, my favourite colour is, my shoe size is; None for another kind of subject."""
     words = [word for word in reading.clause.subject if word.tag != "RB"]
     owned = [i for i, w in enumerate(words) if w.low in _OWNING or w.tag == "POS"]
-    if reading.clause.main != "be" or not words or reading.clause.past:
+    several = any(word.tag == "CC" for word in words)
+    if reading.clause.main != "be" or not words or reading.clause.past or several:
         return None
     start = owned[-1] + 1 if owned else 0
     kept = words[start:]
     if not kept or (not owned and words[0].low != "the"):
         return None
     owner = _owner(reading, words[:start]) if owned else ""
+    if owned and not owner and kept[-1].low != "name":
+        return []
     low = [word.low for word in kept if word.low not in ("the", "new", "full", "first", "real")]
     if low and low[0] in ("favourite", "favorite", "favourites", "fave"):
         return _favourite(reading, owner, low[1:])

@@ -205,6 +205,10 @@ def values(words: Words, text: str) -> list[str]:
     """The members of a list as values."""
     found: list[str] = []
     part: list[Word] = []
+    if not any(word.low in ("and", "or", "&") for word in words):
+        # "Dark green, handmade, 94 euros" goes on with something else.
+        end = next((n for n, word in enumerate(words) if word.low == ","), len(words))
+        words = words[:end]
     for word in [*words, None]:
         if word is None or word.low in ("and", "or", ",", "&"):
             one = value(part, text)
