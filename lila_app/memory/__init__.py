@@ -2,6 +2,7 @@
 
 model         what passes between the parts: utterances, dates, candidates
 dates         what "yesterday" meant on the day it was said
+predicates    what can be said of somebody: the vocabulary, with how each is said
 extraction    what a turn says, as subject, predicate, value; without a model
 learning      from turns to facts: looks at each turn once, in the background
 promotion     when a candidate has earned its place
