@@ -44,6 +44,7 @@ class Policies:
         policies.caching(self._resources.home)
         _ = self._resources.privacy.rules
         self._resources.passage_scoring()
+        self._resources.scales()
         self._resources.graph_tables()
         _ = self._resources.promotion
         unsayable = [line for one in boundaries.every() for line in boundaries.unsayable(one)]
