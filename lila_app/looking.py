@@ -59,6 +59,11 @@ class Looking:
         )
         return learning.Learner(means, self.lock)
 
+    @property
+    def parses(self) -> bool:
+        """Whether a parser was asked for before in this process."""
+        return _extractor.cache_info().currsize > 0
+
     def due(self, closing: threading.Event) -> bool:
         """Whether turns wait, and this process lives long enough to look through them.
 
@@ -67,7 +72,7 @@ class Looking:
         """
         if not episodes.waiting_count(self.store):
             return False
-        return _extractor.cache_info().currsize > 0 or not closing.wait(PAUSE_SECONDS)
+        return self.parses or not closing.wait(PAUSE_SECONDS)
 
 
 @lru_cache(maxsize=1)

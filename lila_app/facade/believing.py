@@ -104,6 +104,7 @@ def close(taking: Taking, connection: Connection, old: FactRow, by: FactRow, at:
 
 def edit(resources: Resources, id: str, text: str, at: datetime) -> MemoryRow:
     """Put other words in a memory's place: a new row, the old one kept as superseded."""
+    cold = not resources.looking.parses
     learner: Learner = resources.learner
     old = memories.get(resources.store, id)
     if old.superseded_by is not None:
@@ -113,7 +114,10 @@ def edit(resources: Resources, id: str, text: str, at: datetime) -> MemoryRow:
     kind: MemoryKind = "core" if old.kind == "core" else "fact"
     stamp = at.isoformat()
     kept = Kept(text, kind, old.pinned, stamp, old.external_ids)
-    return learner.keep(kept, instead_of=id)
+    row = learner.keep(kept, instead_of=id, later=cold)
+    if cold:  # what it states is taken in before LILA closes
+        resources.later(lambda: learner.understand(row.id))
+    return row
 
 
 def undo(connection: Connection, id: str | None, at: str) -> Change:

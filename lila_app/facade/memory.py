@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lila_app import moments
@@ -59,7 +60,12 @@ class Memory:
         words = " ".join(usable(text).split())
         kept = Kept(words, _kind(kind), pinned, self._at(now), tuple(external_ids), source_turn)
         if self._resources.learns:
-            row = self._resources.learner.keep(kept)
+            # A model's tool has five seconds, and a parser takes three to load.
+            cold = source_turn is not None and not self._resources.looking.parses
+            learner = self._resources.learner
+            row = learner.keep(kept, later=cold)
+            if cold:
+                self._resources.later(partial(learner.understand, row.id))
         else:
             row = memories.add(
                 self._store,

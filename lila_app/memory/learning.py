@@ -124,20 +124,15 @@ class Learner:
             report(turns, max(total, turns), "learning")
         return Learnt(turns, found)
 
-    def keep(self, kept: Kept, *, instead_of: str | None = None) -> MemoryRow:
+    def keep(self, kept: Kept, *, instead_of: str | None = None, later: bool = False) -> MemoryRow:
         """Keep a memory as it is given, with the facts it states and what they replace.
 
-        `instead_of` is a memory it takes the place of, with all that one stated.
+        `instead_of` is a memory it takes the place of, with all that one stated. With `later` what
+        it states is left to `understand`, for who cannot wait until a parser is loaded (3 s).
         """
         means = self._means
         at = datetime.fromisoformat(kept.at).astimezone(means.zone)
-        extracted = means.extractor.extract(Utterance(kept.text, ME, at), means.known())
-        stated = [
-            replace(one, explicit=True)
-            for one in extracted.candidates
-            if one.predicate != "note" and one.cue != "ended"
-        ]
-        ended = [replace(one, explicit=True) for one in extracted.candidates if one.cue == "ended"]
+        extracted = Extracted((), (), ()) if later else self._stated_in(kept.text, at)
         with means.store.write() as connection:
             row = memories.add(
                 connection,
@@ -147,17 +142,47 @@ class Learner:
                 at=kept.at,
                 source_turn=kept.source_turn,
                 external_ids=kept.external_ids,
-                holds=self._holds(stated),
+                holds=self._holds(extracted.candidates),
             )
-            heard = Heard(at, "", kept.text, kept.source_turn, row.id)
             taking = Taking(connection, means.rules, means.zone)
             taking.kept(row.id, kept.at)
             if instead_of is not None:
                 taking.replace(instead_of, row.id, kept.at)
-            taken = [taking.take(one, heard) for one in (*stated, *ended)]
-            if instead_of is None:
-                self._revise(taking, heard, extracted, taken)
+            heard = Heard(at, "", kept.text, kept.source_turn, row.id)
+            self._take_given(taking, heard, extracted, revising=instead_of is None)
             return memories.get(connection, row.id)
+
+    def understand(self, id: str) -> None:
+        """Take in what a memory states that was kept with `later`."""
+        means = self._means
+        generation = erasure.generation(means.store)
+        row = memories.get(means.store, id)
+        at = datetime.fromisoformat(row.at).astimezone(means.zone)
+        extracted = self._stated_in(row.text, at)
+        with means.store.write() as connection:
+            erasure.require(connection, generation)
+            if row.status == "current" and not facts.of_memories(connection, [id]):
+                taking = Taking(connection, means.rules, means.zone)
+                heard = Heard(at, "", row.text, row.source_turn, id)
+                self._take_given(taking, heard, extracted, revising=True)
+
+    def _stated_in(self, text: str, at: datetime) -> Extracted:
+        """What the person states by giving a text; that it is to be kept is no fact of its own."""
+        means = self._means
+        found = means.extractor.extract(Utterance(text, ME, at), means.known())
+        stated = [
+            replace(one, explicit=True) for one in found.candidates if one.predicate != "note"
+        ]
+        # What is over is taken in last: it closes what the same text may just have said.
+        stated.sort(key=lambda one: one.cue == "ended")
+        return replace(found, candidates=tuple(stated))
+
+    def _take_given(
+        self, taking: Taking, heard: Heard, extracted: Extracted, *, revising: bool
+    ) -> None:
+        taken = [taking.take(one, heard) for one in extracted.candidates]
+        if revising:
+            self._revise(taking, heard, extracted, taken)
 
     def _holds(self, stated: Sequence[Candidate]) -> Holds:
         """A plan that has a date is over after it; anything else the person gives stays."""

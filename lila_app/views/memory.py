@@ -11,8 +11,8 @@ from lila_app.views import MemoryInfo
 class FactInfo:
     """One fact: subject, predicate, value, and where it stands.
 
-    `stage` is candidate, withheld, long_term or core; `status` current, closed or conflict. Days are
-    ISO dates, times ISO 8601 with zone, None where open.
+    `stage` is candidate, withheld, long_term or core; `status` current, closed or conflict. Days
+    are ISO dates, times ISO 8601 with zone, None where open.
     """
 
     id: str

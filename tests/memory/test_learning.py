@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lila_app.memory.learning import Kept
 from lila_app.storage import check, episodes, facts, memories, relations, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
@@ -252,3 +253,13 @@ def test_the_store_says_what_the_log_says(person: Life) -> None:
     with person.store.read() as connection:
         rows = connection.execute("select count(*) from events where kind = 'fact_learned'")
         assert rows.fetchone()[0] == 3
+
+
+def test_what_a_memory_states_can_be_taken_in_later(person: Life) -> None:
+    first = person.keep("I live in Lisbon")
+    second = person.learner.keep(Kept("I live in Porto", "fact", False, when(3)), later=True)
+    assert facts.of_memories(person.store, [second.id]) == []
+    person.learner.understand(second.id)
+    person.learner.understand(second.id)
+    assert len(facts.of_memories(person.store, [second.id])) == 1
+    assert memories.get(person.store, first.id).superseded_by == second.id
