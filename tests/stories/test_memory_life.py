@@ -88,6 +88,7 @@ def test_what_was_replaced_comes_back_when_that_is_undone(home: Path, tmp_path: 
     assert "nothing was done to m2 since" in again.err
 
 
+@pytest.mark.slow
 def test_undo_takes_back_the_last_thing_whatever_it_was(home: Path) -> None:
     here(home, "memory", "add", "I live in Tallinn")
     here(home, "memory", "add", "I live in Ghent", "--now", "2026-12-24T09:00:00+00:00")
@@ -122,6 +123,7 @@ def test_what_cannot_be_decided_is_shown_with_both_sides_until_the_person_decide
     assert len(asked(home, "conflicts")["conflicts"]) == 1
 
 
+@pytest.mark.slow
 def test_what_waits_says_what_it_lacks_and_can_be_promoted_and_put_back(
     home: Path, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_what_waits_says_what_it_lacks_and_can_be_promoted_and_put_back(
     assert believed(home) == ["The person likes rye bread"]
 
 
+@pytest.mark.slow
 def test_a_pinned_memory_is_unpinned_again(home: Path) -> None:
     here(home, "memory", "add", "The spare key is with Ana")
     assert here(home, "memory", "pin", "m1").out == "m1 is pinned\n"
@@ -177,6 +180,7 @@ def test_a_forgotten_fact_is_in_no_byte_and_is_not_learned_again(
         assert rows.fetchone()[0] == 3  # the log keeps that something was, and not what
 
 
+@pytest.mark.slow
 def test_a_memory_goes_with_the_facts_it_tells_and_what_it_replaced_stays(home: Path) -> None:
     here(home, "memory", "add", "I live in Tallinn", "--now", "2026-02-10T09:00:00+00:00")
     here(home, "memory", "add", "I live in Zebulonia", "--now", "2026-03-10T09:00:00+00:00")
@@ -187,6 +191,7 @@ def test_a_memory_goes_with_the_facts_it_tells_and_what_it_replaced_stays(home: 
     assert here(home, "db", "check").code == 0
 
 
+@pytest.mark.slow
 def test_a_session_takes_its_candidates_along_and_leaves_memories(
     home: Path, tmp_path: Path
 ) -> None:
