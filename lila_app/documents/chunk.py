@@ -8,6 +8,10 @@ lines, then words, then characters. A short line before one of these ("Bring alo
 Text is taken from the source unchanged, and
 the same source gives the same chunks.
 
+What is embedded and indexed of a chunk is its path of headings, which begins with the document's
+title, and its text. Cutting otherwise changes neither, so vectors of an existing store stay valid:
+a document is cut anew when its file changes, and only then.
+
 Why not semchunk: it knows neither headings nor fences nor tables, and what it does for prose
 (sentences, then words) is the small part of this.
 """
