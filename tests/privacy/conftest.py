@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -40,7 +41,10 @@ def place(tmp_path: Path) -> Home:
     return found
 
 
-Make = Callable[[str], Privacy]
+class Make(Protocol):
+    """Makes the sinks, with rules of the person's own."""
+
+    def __call__(self, own: str = "") -> Privacy: ...
 
 
 @pytest.fixture
