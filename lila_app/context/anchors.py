@@ -43,15 +43,13 @@ must promise promised promises agree agreed agrees decide decided decides
 remind deadline due i'll we'll let's swear owe owes booked
 """
 _COMMITTED = frozenset(_COMMITTING.split())
-_COMMITTED_PAIRS = frozenset(
-    tuple(pair.split())
-    for pair in (
-        "i will", "we will", "i shall", "we shall", "will do", "have to", "has to", "need to", "needs to", "going to", "plan to", "plans to", "want to",
-        "wants to", "remember to", "don't forget", "make sure", "by monday", "by tuesday",
-        "by wednesday", "by thursday", "by friday", "by saturday", "by sunday", "by tomorrow",
-        "by tonight", "let us", "next step", "to do",
-    )
-)  # fmt: skip
+_PAIRS = """
+i will, we will, i shall, we shall, will do, have to, has to, need to, needs to, going to, plan to,
+plans to, want to, wants to, remember to, don't forget, make sure, let us, next step, to do,
+by monday, by tuesday, by wednesday, by thursday, by friday, by saturday, by sunday, by tomorrow,
+by tonight
+"""
+_COMMITTED_PAIRS = frozenset(tuple(pair.split()) for pair in _PAIRS.split(","))
 
 LEAST_PROMISE = 2
 """Words a promise must carry; "I will" alone promises nothing that could be lost."""
