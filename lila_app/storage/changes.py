@@ -20,6 +20,9 @@ from lila_app.storage.values import number
 
 KIND = "memory_changed"
 
+FEW = 4
+"""Rows whose changes are looked for one by one; for more, every change is read once."""
+
 Value = str | int | None
 
 _TABLES = {"f": "facts", "m": "memories", "r": "relations"}
@@ -117,8 +120,9 @@ def born(memory: str, at: str) -> list[Step]:
 def of(source: Source, ids: Iterable[str]) -> list[Change]:
     """The changes that touched one of these rows, oldest first."""
     wanted = set(ids)
+    needles = [f'"{id}"' for id in wanted] if len(wanted) <= FEW else [""]
     with reading(source) as connection:
-        found = [one for id in wanted for one in _changes(connection, f'"{id}"')]
+        found = [one for needle in needles for one in _changes(connection, needle)]
     unique = {one.sequence: one for one in found if wanted & {step.id for step in one.steps}}
     return [unique[sequence] for sequence in sorted(unique)]
 

@@ -59,6 +59,8 @@ class Sweep:
         self.suspects: set[int] = set()
         """Records to erase, whatever they hold."""
         self._sequences: list[int] = []
+        self._changed: list[str] = []
+        """Memories and facts whose changes go too; the log is read for all of them once."""
 
     def memory(self, id: str, text: str, kind: str) -> None:
         """Erase a memory."""
@@ -71,14 +73,14 @@ class Sweep:
         found = self.connection.execute("select id from relations where source = ?", (id,))
         for (relation,) in found.fetchall():
             self.relation(f"r{relation}")
-        self._sequences += changes.payloads(self.connection, [id])
+        self._changed.append(id)
 
     def fact(self, fact: FactRow) -> None:
         """Erase a fact, with the relations made of it, and what was noted of where it came up."""
         for relation in facts.relations_of(self.connection, [fact.id]):
             self.relation(relation)
         self._payloads(fact.id, ("fact_learned",))
-        self._sequences += changes.payloads(self.connection, [fact.id])
+        self._changed.append(fact.id)
         self.connection.execute("delete from facts where id = ?", (number(fact.id, "f"),))
         self._note(fact.id, fact.text)
 
@@ -251,6 +253,7 @@ class Sweep:
 
         Whatever a tool showed of what is gone goes too.
         """
+        self._sequences += changes.payloads(self.connection, self._changed)
         self._sequences += calls.showing(self.connection, [*self.erased, *self.turns])
         events.erase(self.connection, self._sequences, at=self.at)
         affected = sorted(self._with_forks(self.sessions))
