@@ -97,8 +97,12 @@ def _event(reading: Reading, subject: Mention, words: Words) -> list[Fact]:
 
 
 def _owns(reading: Reading, subject: Mention) -> list[Fact]:
+    """A house; a cat named Luna is had, not owned."""
     if not reading.clause.present or not is_standing(reading):
         return []
+    words = reading.part("")
+    if any(is_pet(word.lemma) for word in words):
+        return has(reading, subject)
     return facts_of(reading, subject, "owns", reading.objects())
 
 
