@@ -105,6 +105,8 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
             f"no model answers the use case {row.name}", hint="look at it with `lila ask --dry-run`"
         )
     epoch = _epoch(resources, declared, ask, write)
+    if not row.answers:
+        resources.embed_all()
     if _searches(row):
         resources.ready()
     query = _query(resources, declared.policy, ask)

@@ -314,6 +314,15 @@ class Resources:
         if over():
             self.learn()  # behind whatever waits: after a large import, it may take hours
 
+    def embed_all(self) -> None:
+        """Embed whatever has no vector yet, however long it takes; 1 ms where nothing is left.
+
+        For measuring: what is found must not depend on how far the background is.
+        """
+        from lila_app.documents.pending import embed_pending
+
+        embed_pending(self.store, self.embedder)
+
     def look_back(self) -> None:
         """Look through what was said before, in the background, while a model answers.
 

@@ -173,6 +173,22 @@ def test_a_budget_is_given_whatever_the_model_may_take(tmp_path: Path) -> None:
             asyncio.run(_turned(lila))
 
 
+def test_what_was_just_imported_is_found_by_meaning_too(tmp_path: Path) -> None:
+    lines = [
+        {"id": "a", "session": "1", "at": "2025-04-12T09:15:00Z", "speaker": "Ana", "text": text}
+        | {"id": text[:3]}
+        for text in ("The dog was unwell all night.", "Bread needs salt.", "We hung the curtains.")
+    ]
+    path = tmp_path / "said.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with open_lila(tmp_path / "home", provider=ScriptedProvider()) as lila:
+        lila.imports.run(path, kind="jsonl", learn=False)
+        context = lila.preview("Which pet fell sick?", use_case="recall", budget=400)
+    items = [item for layer in context.record["layers"] for item in layer["items"]]
+    best = max(items, key=lambda item: item["score"])
+    assert best["external_id"] == "The"
+
+
 async def _turned(lila: Lila) -> None:
     async for _ in lila.turn("What now?", use_case="recall"):
         pass
