@@ -51,7 +51,8 @@ class Revising:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The table in force; `at_once` and `core` are predicates, families written with a star."""
+    """The table in force; `at_once`, `core` and `graph_kinds` are predicates, families written with
+    a star."""
 
     days: int
     uses: int
@@ -62,6 +63,7 @@ class Rules:
     core_most: int
     core_confidence: int
     graph_confidence: int
+    graph_kinds: tuple[str, ...]
     retention: Mapping[str, Fading]
     revision: Revising
 
@@ -163,7 +165,7 @@ def load(sources: Sequence[Source]) -> Rules:
 _SHAPES: Mapping[str, tuple[str, ...]] = {
     "long_term": ("days", "uses", "at_once", "at_once_confidence", "never"),
     "core": ("most", "predicates", "confidence"),
-    "graph": ("confidence",),
+    "graph": ("confidence", "kinds"),
     "retention": KINDS,
     "revision": (
         "cues",
@@ -195,6 +197,7 @@ def _rules(source: Source, merged: Mapping[str, Table]) -> Rules:
         core_most=whole("core", "most", (0, 1_000)),
         core_confidence=whole("core", "confidence", POINTS),
         graph_confidence=whole("graph", "confidence", POINTS),
+        graph_kinds=names("graph", "kinds"),
         retention=retention,
         revision=Revising(
             names("revision", "cues"),

@@ -164,7 +164,8 @@ class Taking(Placing):
         return made
 
     def _relate(self, fact: FactRow, candidate: Candidate, name: str) -> None:
-        told = candidate.is_entity and not candidate.negated and candidate.cue != "ended"
+        related = candidate.is_entity or candidate.predicate in self.rules.graph_kinds
+        told = related and not candidate.negated and candidate.cue != "ended"
         if not told or candidate.confidence < self.rules.graph_confidence:
             return
         begins, ends = fact.valid_from, fact.valid_to
