@@ -112,16 +112,12 @@ def test_an_imported_exchange_names_both_and_carries_both_ids(
     store: Store, count: Counter, ask: Asker
 ) -> None:
     session = sessions.create(store, at=SPRING, use_case="chat").id
-    for role, text, id in (("user", "What is a kiln?", "a1"), ("assistant", "An oven.", "a2")):
-        turns.append_message(
-            store,
-            session,
-            role,
-            text,
-            at=SPRING,
-            external_id=id,
-            origin="import:1",  # type: ignore[arg-type]
-        )
+    turns.append_message(
+        store, session, "user", "What is a kiln?", at=SPRING, external_id="a1", origin="import:1"
+    )
+    turns.append_message(
+        store, session, "assistant", "An oven.", at=SPRING, external_id="a2", origin="import:1"
+    )
     (item,) = offered(store, ask, count, "a kiln, was it an oven?")
     assert item.variants[0].text == "2025-04-12 They: What is a kiln?\n> Assistant: An oven."
     assert item.external_ids == ("a1", "a2")
