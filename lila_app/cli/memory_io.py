@@ -14,7 +14,14 @@ SHOWN_IDS = 6
 
 @click.command()
 @click.option("--turn", metavar="ID", help="Only what was read and written for this turn.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="The newest so many.",
+)
 @options.as_json
 def io(turn: str | None, limit: int, as_json: bool) -> None:
     """Every read and write of memory: when, what, by whom, for which turn.

@@ -70,11 +70,16 @@ def wire(record: str, as_json: bool) -> None:
 
 @privacy.command()
 @options.without_asking
-def reset(yes: bool) -> None:
+@options.as_json
+def reset(yes: bool, as_json: bool) -> None:
     """Empty the vault, for when its key is lost; what holds placeholders keeps them for good."""
     confirm("Empty the vault? Placeholders in the store will stand for nothing.", yes=yes)
     with opened() as lila:
-        answer(f"{lila.privacy.reset():,} entries are gone")
+        gone = lila.privacy.reset()
+    if as_json:
+        document(gone=gone)
+    else:
+        answer(f"{gone:,} entries are gone")
 
 
 def _print_report(found: PrivacyReport) -> None:

@@ -61,6 +61,14 @@ def impatient(home: Path) -> None:
 
 
 @pytest.fixture
+def unhurried(home: Path) -> None:
+    """Layers as long as they need: what answers within 400 ms is chance where others compute."""
+    folder = Home.at(home).policies_dir
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "allocation.toml").write_text("[chat]\ndeadline_ms = 60_000\n", encoding="utf-8")
+
+
+@pytest.fixture
 def lila(open_again: Open) -> Lila:
     return open_again()
 

@@ -46,6 +46,7 @@ def test_the_model_sees_exactly_the_recorded_prompt(lila: Lila, provider: Script
     assert lila.contexts.show("c1")["bytes_sha256"] is not None
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_preview_makes_the_bytes_the_turn_then_sends_and_writes_nothing(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_preview_makes_the_bytes_the_turn_then_sends_and_writes_nothing(
     assert lila.contexts.show(done.record_id)["bytes_sha256"] == preview.bytes_sha256
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_turns_of_a_session_come_back_as_whole_messages_without_what_was_recalled(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
