@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from lila_app.events import Confirm, Confirmation, ToolCall, ToolResult, TurnEvent
+from lila_app.events import Confirm, Confirmation, Notice, ToolCall, ToolResult, TurnEvent
 from lila_app.privacy.sinks import Privacy
 from lila_app.replying import Reply
 
@@ -52,6 +52,8 @@ async def _restored(
                     yield replace(event, arguments=privacy.shown(arguments, within_json=True))
                 case ToolResult(text=result):
                     yield replace(event, text=privacy.shown(result))
+                case Notice(text=told):  # which may quote what was kept
+                    yield replace(event, text=privacy.shown(told))
                 case _:
                     yield event
 

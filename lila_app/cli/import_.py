@@ -47,7 +47,9 @@ def import_() -> None:
 @click.option("--dry-run", is_flag=True, help="Count what would be imported; write nothing.")
 @click.option("--no-learn", is_flag=True, help="Keep it for searching; learn no facts from it.")
 @click.option("--source", default="", metavar="NAME", help="Whose ids they are (JSONL, Markdown).")
-@click.option("--zone", "assumed", metavar="ZONE", help="Zone of JSONL times that have none.")
+@click.option(
+    "--zone", "assumed", metavar="ZONE", help="Zone of times that have none (JSONL, Claude)."
+)
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Name every record that is left out in FILE, as JSONL.",

@@ -53,9 +53,10 @@ class Importing:
         """Import a file, zip or folder; going on where an earlier run ended, adding nothing twice.
 
         `kind` is one of `FORMATS`, found out by looking where it is None. `source` names what ids
-        of JSONL and Markdown belong to, the path's last part by default. `zone` is that of JSONL
-        times without one, which are refused else. Without `learn` nothing is learned from it.
-        Vectors follow in the background. Raises LilaError; what was imported by then stays.
+        of JSONL and Markdown belong to, the path's last part by default. `zone` is that of times
+        without one in JSONL and Claude's export, which are refused else. Without `learn` nothing is
+        learned from it. Vectors follow in the background. Raises LilaError; what was imported by
+        then stays.
         """
         if is_export(Path(path)):
             raise UsageError(

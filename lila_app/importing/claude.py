@@ -3,14 +3,15 @@
 A message's words are its text blocks (older exports: its `text`), after the names of its files and
 the text of its attachments, which is what the person pasted. Thinking, calls of tools and what they
 returned are named. Where messages say which one they answer, the branch that ends with the last
-message is taken. Times carry their zone; one without is refused. Users, projects and memories are
-other files of the export: they are named, not read.
+message is taken. Times carry their zone; one without is refused, unless the person says what it
+means. Users, projects and memories are other files of the export: they are named, not read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import tzinfo
 
 from lila_app.importing import branch, times
 from lila_app.importing.json_stream import TooLarge
@@ -30,22 +31,27 @@ _ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assist
 _SILENT = frozenset({"thinking", "redacted_thinking", "tool_use", "tool_result", "token_budget"})
 
 
-def records(conversations: Iterable[object], name: str) -> Iterator[Record]:
-    """One record a conversation; `name` is the file's."""
+def records(
+    conversations: Iterable[object], name: str, zone: tzinfo | None = None
+) -> Iterator[Record]:
+    """One record a conversation; `name` is the file's, `zone` that of times without one."""
     for number, value in enumerate(conversations, 1):
         where = f"{name}: conversation {number}"
         if isinstance(value, TooLarge):
             yield Record(skips=(Skip(where, "", value.why),))
         else:
-            yield _record(mapping(value), where)
+            yield _record(mapping(value), where, zone)
 
 
-def _record(body: Json, where: str) -> Record:
+def _record(body: Json, where: str, zone: tzinfo | None) -> Record:
     named = shown(text(body.get("name")))
     said = [mapping(one) for one in items(body.get("chat_messages"))]
     if not said:
         return Record(skips=(Skip(where, named, "it has no messages"),))
-    begun = times.optional(body.get("created_at")) or times.optional(body.get("updated_at"))
+    begun = next(
+        (at for one in ("created_at", "updated_at") if (at := times.optional(body.get(one), zone))),
+        "",
+    )
     own = identifier(body.get("uuid")) or identifier(said[0].get("uuid"))
     if not own:
         return Record(skips=(Skip(where, named, "neither it nor its messages have an id"),))
@@ -60,7 +66,7 @@ def _record(body: Json, where: str) -> Record:
             skips.append(Skip(place, named, "it is on a branch that was left"))
             continue
         try:
-            message = _message(one, conversation, str(number), at)
+            message = _message(one, conversation, str(number), at, zone)
         except RecordError as error:
             skips.append(Skip(place, named, error.message))
             continue
@@ -87,7 +93,9 @@ def _taken(said: list[Json]) -> set[int]:
     return {places[id] for id in branch.path(list(parents)[-1], parents)}
 
 
-def _message(body: Json, conversation: Conversation, place: str, before: str) -> Message:
+def _message(
+    body: Json, conversation: Conversation, place: str, before: str, zone: tzinfo | None
+) -> Message:
     sender = text(body.get("sender")) or text(body.get("role"))
     if sender not in _ROLES:
         raise RecordError(f"nobody known said it (sender {shown(sender, 20)!r})")
@@ -95,7 +103,7 @@ def _message(body: Json, conversation: Conversation, place: str, before: str) ->
     refused = refusal(words)
     if refused:
         raise RecordError(refused)
-    at = times.read(body.get("created_at") or before)
+    at = times.read(body.get("created_at") or before, zone)
     return Message(conversation, identifier(body.get("uuid")), place, _ROLES[sender], words, at)
 
 

@@ -30,7 +30,7 @@ BATCH_CHARACTERS = 8_000_000
 BATCH_RECORDS = 5_000
 """Records after which a batch is written even if nothing in them is to be: lines left out."""
 
-_PARTICULAR = re.compile(r"'.*'|\bt?\d[\d,.]*|(?<=the tool )\S+")
+_PARTICULAR = re.compile(r"'.*'|(?<!UTF-)(?<!ISO )\bt?\d[\d,.]*|(?<=the tool )\S+")
 
 Named = Callable[[Skip], None]
 
@@ -219,8 +219,9 @@ class _Work:
         if self._source.kind == "jsonl":
             many = name != self._source.path.name
             return jsonl.records(stream, name, self._choice.zone, one_of_many=many)
-        read = chatgpt.records if self._source.kind == "chatgpt" else claude.records
-        return read(elements(stream, name), name)
+        if self._source.kind == "claude":
+            return claude.records(elements(stream, name), name, self._choice.zone)
+        return chatgpt.records(elements(stream, name), name)
 
     def _files(self) -> Iterator[markdown.File]:
         for part in self._source.parts:

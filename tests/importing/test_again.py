@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -227,3 +228,16 @@ def test_two_processes_that_import_the_same_at_once_add_it_once(
             bring(other, path)
             assert sorted(everything(one)) == sorted(everything(other))
         assert check.check(one).problems == ()
+
+
+def test_reasons_are_counted_without_what_is_each_records_own_and_keep_the_names_of_standards(
+    store: Store, tmp_path: Path
+) -> None:
+    times = ("2025-13-01", "2025-14-02")
+    texts = [json.dumps({"id": at, "at": at, "role": "user", "text": "hi"}) for at in times]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join([*texts, '{"id": "3", "at": 1, "role": "user", "text": "\\ud800"}']))
+    counted = bring(store, path).outcome.reasons
+    assert list(counted.values()) == [2, 1]
+    assert next(iter(counted)) == "its time, …, is no ISO 8601 time"
+    assert "not valid UTF-8" in list(counted)[1]

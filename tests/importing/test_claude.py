@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from lila_app.storage.connection import Store
 from tests.importing.support import bring, claude, message, rows, said, written, zipped
@@ -122,6 +123,15 @@ def test_missing_fields_and_a_time_without_a_zone(store: Store, tmp_path: Path) 
         "neither it nor its messages have an id",
         "it has no messages",
     ]
+
+
+def test_a_zone_that_was_named_is_that_of_times_without_one(store: Store, tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "x",
+        [claude(message("m1", "human", "no zone", created_at="2025-07-01T09:00:00"))],
+    )
+    assert bring(store, path, zone=ZoneInfo("Europe/Berlin")).reasons == []
+    assert rows(store, "select at from turns") == [("2025-07-01T07:00:00+00:00",)]
 
 
 def test_of_a_whole_export_the_conversations_are_read_and_the_rest_is_named(

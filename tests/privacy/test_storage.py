@@ -16,7 +16,7 @@ import pytest
 from lila_app.assistant import Lila, open_lila
 from lila_app.composing import title
 from lila_app.context import ModelLimits
-from lila_app.events import Confirmation, TextDelta, ToolCall, ToolResult, TurnEvent
+from lila_app.events import Confirmation, Notice, TextDelta, ToolCall, ToolResult, TurnEvent
 from lila_app.gateway.port import Call
 from lila_app.logs import writing
 from lila_app.memory.by_model import LEAST_TURNS
@@ -191,6 +191,20 @@ def test_a_persons_own_words_are_hidden_too(tmp_path: Path) -> None:
         assert said(turn(lila, "We call it Project Heron")) == "Project Heron it is."
         assert lila.sessions.search("Project Heron")[0].turn.user == "We call it Project Heron"
     assert where(tmp_path, ["Project Heron"]) == [("privacy.toml", "Project Heron")]
+
+
+def test_a_notice_quotes_what_was_kept_as_the_person_said_it(tmp_path: Path) -> None:
+    place = redacting(tmp_path)
+    place.settings_file.write_text('[memory]\nwrites = "undoable"\n')
+    remember = Call("1", "memory_add", json.dumps({"text": f"Ada's new address is {NEW}."}))
+    provider = ScriptedProvider(
+        Scripted(("I keep it.",), calls=(remember,)), "Kept.", limits=LIMITS
+    )
+    with opened(tmp_path, provider) as lila:
+        events = turn(lila, f"Remember that Ada's new address is {NEW}")
+    told = [one.text for one in events if isinstance(one, Notice)]
+    assert len(told) == 1
+    assert NEW in told[0] and "[MAIL" not in told[0]
 
 
 def test_a_text_in_the_form_of_a_placeholder_comes_back_as_it_was(tmp_path: Path) -> None:
