@@ -160,8 +160,7 @@ def scored_turns(scale: TurnScale, sums: Mapping[int, tuple[float, float]]) -> d
     strongest = max((itself for itself, _ in sums.values()), default=0.0)
     best = max((itself + more for itself, more in sums.values()), default=0.0)
     return {
-        row: _score(scale, itself + more - best + strongest)
-        for row, (itself, more) in sums.items()
+        row: _score(scale, itself + more - best + strongest) for row, (itself, more) in sums.items()
     }
 
 

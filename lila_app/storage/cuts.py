@@ -13,7 +13,6 @@ from lila_app.storage import erasure, events, lineage
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.values import optional_id, storable
 
-
 EXTRACTIVE = "extractive"
 """Who made a summary that no model wrote: sentences that were said."""
 
