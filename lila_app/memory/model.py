@@ -9,6 +9,9 @@ from typing import Literal
 ME = "me"
 """The subject that stands for the person."""
 
+ANYONE = "anyone"
+"""The value of a denial that leaves open who it was ("I got divorced")."""
+
 Kind = Literal["durable", "preference", "plan", "event", "state", "chat"]
 """What a fact is, which decides how long it is offered (policies/promotion.toml)."""
 
@@ -51,7 +54,8 @@ class Candidate:
     `subject` is `ME` or a name as it is written; `predicate` one of policies/predicates.toml;
     `is_entity` says that the value is a person, place or thing of its own, so that the fact is also
     a relation of the graph. `many` predicates may have several values at once. `start` and `end`
-    are offsets of the statement in the utterance; `confidence` is in basis points.
+    are offsets of the statement in the utterance; `confidence` is in basis points. `passing` says
+    that it is only how somebody was named while something else was said ("my doctor Dr. Silva").
     """
 
     subject: str
@@ -69,6 +73,7 @@ class Candidate:
     valid_from: date | None = None
     valid_to: date | None = None
     confidence: int = 8_000
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lila_app.memory.model import ME, Candidate
+from lila_app.memory.model import ANYONE, ME, Candidate
 from lila_app.storage import facts, traces
 from lila_app.storage.connection import Source
 from lila_app.storage.relations import key
@@ -19,7 +19,7 @@ from lila_app.storage.relations import key
 _ARTICLES = frozenset(("a", "an", "the", "my", "our", "his", "her", "their", "some"))
 _TRAILING = frozenset(("any", "anymore", "more", "now", "again", "too", "either", "anyway"))
 """Words that end a statement and belong to no value."""
-_POSSESSIVE = r"(?:my|our|his|her|their)\s+((?:[a-z][\w-]*\s+){1,2})"
+_POSSESSIVE = r"(?:my|our|his|her|their)\s+((?:[a-z][\w'’-]*\s+){1,2})"
 _FROM = r"\s*,?\s+from\s+(?:the\s+|my\s+)?([A-Za-z][\w-]*(?:\s[A-Z][\w-]*)?)"
 _PASSING = frozenset(("dear", "poor", "old", "little", "good", "best", "own", "other", "new"))
 """Words before a name that tell nobody apart."""
@@ -61,8 +61,13 @@ def _another(source: Source, bare: str, name: str, told: str) -> bool:
 
 
 def value_key(value: str) -> str:
-    """What makes two values the same: case, spacing, articles and signs do not count."""
+    """What makes two values the same: case, spacing, articles and signs do not count.
+
+    "" for anyone, which a denial is about: whoever it was.
+    """
     words = traces.words(value)
+    if words == [ANYONE]:
+        return ""
     kept = [word for word in words if word not in _ARTICLES] or words
     while len(kept) > 1 and kept[-1] in _TRAILING:
         kept.pop()

@@ -28,7 +28,9 @@ RECURRING = ("event", "chat")
 class Statement:
     """What was stated. `at` is the instant (ISO, UTC), `day` the same in the person's zone.
 
-    `source` is who said it ("" is the person); `value` is the key two values are compared by.
+    `source` is who said it ("" is the person); `value` is the key two values are compared by, ""
+    with `negated` for any ("is not married to anyone"). `passing` is what was only said in naming
+    somebody: it decides nothing.
     """
 
     value: str
@@ -42,6 +44,7 @@ class Statement:
     explicit: bool = False
     valid_from: date | None = None
     valid_to: date | None = None
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,15 @@ def contradicts(new: Statement, old: Statement) -> bool:
     if _disjoint(new, old):
         return False
     if new.negated or old.negated:
-        return new.negated != old.negated and (new.value == old.value or not new.value)
+        denial = new if new.negated else old
+        return new.negated != old.negated and (new.value == old.value or not denial.value)
     return not new.many and new.kind not in RECURRING and new.value != old.value
 
 
 def _repeats(new: Statement, old: Statement) -> bool:
-    if new.value != old.value or new.negated != old.negated or new.cue == "ended":
+    # What is over is kept as a denial; said to be over again, it is the same.
+    denied = new.negated or new.cue == "ended"
+    if new.value != old.value or denied != old.negated:
         return False
     if new.kind in RECURRING or new.kind == "plan":
         # The same thing on another day is another thing.
@@ -166,7 +172,7 @@ def _reason(new: Statement, old: Statement) -> Why:
     if new.explicit and new.at > old.at:
         # "Remember that ..." is a decision of the person's own, an hour later too.
         return "explicit"
-    if new.day > old.day:
+    if new.day > old.day and not new.passing:
         return "negated" if new.negated else "later"
     return ""
 

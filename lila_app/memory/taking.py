@@ -203,6 +203,7 @@ class Taking(Placing):
             explicit=candidate.explicit,
             valid_from=candidate.valid_from,
             valid_to=candidate.valid_to,
+            passing=candidate.passing,
         )
 
     def _held(self, row: FactRow) -> Statement:

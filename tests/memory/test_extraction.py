@@ -319,3 +319,78 @@ def test_both_sides_of_an_update_have_one_slot(extractor: Extractor) -> None:
         assert old.value != new.value
         assert not old.many
         assert new.cue == "update"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        # Held once is not held now.
+        ("My old boss Klaus works at SAP.", "reports_to"),
+        ("My previous doctor was Dr. Faro.", "has_doctor"),
+        ("My doctor was Dr. Faro.", "has_doctor"),
+        ("My ex-husband Jorge came by.", "married_to"),
+        ("My former partner Ada lives in Graz.", "partner_of"),
+        ("My old manager lives in Graz.", "lives_in"),
+        # How long is no employer.
+        ("I have been a nurse for ten years.", "works_at"),
+        ("I've been a teacher for many years.", "works_at"),
+        # For a while is not where somebody lives.
+        ("For the next two weeks I'm living in Braga.", "lives_in"),
+        ("I'm living in Ghent until June.", "lives_in"),
+        ("I live in Ghent from Monday to Thursday.", "lives_in"),
+        # Only then is not never.
+        ("I can't drink coffee during the week.", "does"),
+        # To come is not yet.
+        ("My mum turns 70 in May.", "age"),
+    ],
+)
+def test_what_holds_at_another_time_or_for_a_while_is_not_said_to_hold(
+    extractor: Extractor, text: str, wrong: str
+) -> None:
+    assert wrong not in {one.predicate for one in say(extractor, text).candidates}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("My old friend Sam lives in Graz.", (ME, "friend_of", "Sam")),
+        ("My new boss Klaus works at SAP.", (ME, "reports_to", "Klaus")),
+        ("My late father Jorge loved boats.", ("Jorge", "father_of", ME)),
+        ("I'm a nurse for the council.", (ME, "works_at", "council")),
+        ("I'm living in Ghent until June.", (ME, "staying_in", "Ghent")),
+        ("I've lived in Ghent since June.", (ME, "lives_in", "Ghent")),
+        ("I don't eat meat at all.", (ME, "does", "eat meat")),
+        ("I don't eat meat on Mondays.", (ME, "does", "eat meat on Mondays")),
+        ("I don't drink coffee after noon.", (ME, "does", "drink coffee after noon")),
+        ("My mum turned 70.", ("the person's mother", "age", "70")),
+        ("I just started a new job at Farfetch.", (ME, "works_at", "Farfetch")),
+        ("I got divorced last year.", (ME, "married_to", "anyone")),
+        ("I'm divorced.", (ME, "married_to", "anyone")),
+        ("My flight to Oslo leaves on 12 June.", ("flight to Oslo", "due_on", "12 June 2027")),
+    ],
+)
+def test_what_does_hold_is_still_read(
+    extractor: Extractor, text: str, fact: tuple[str, str, str]
+) -> None:
+    one, predicate, other = fact
+    found = {(c.subject, c.predicate, c.value) for c in say(extractor, text).candidates}
+    assert {(one, predicate, other), (other, predicate, one)} & found
+
+
+def test_who_is_named_in_passing_is_marked_and_who_is_introduced_is_not(
+    extractor: Extractor,
+) -> None:
+    (doctor,) = [
+        one
+        for one in say(extractor, "My doctor Dr. Silva plays chess.").candidates
+        if one.predicate == "has_doctor"
+    ]
+    assert doctor.passing
+    (doctor,) = say(extractor, "My doctor is Dr. Silva.").candidates
+    assert not doctor.passing
+    (boss,) = [
+        one
+        for one in say(extractor, "My new boss Klaus plays chess.").candidates
+        if one.predicate == "reports_to"
+    ]
+    assert boss.cue == "update"

@@ -263,3 +263,11 @@ def test_what_a_memory_states_can_be_taken_in_later(person: Life) -> None:
     person.learner.understand(second.id)
     assert len(facts.of_memories(person.store, [second.id])) == 1
     assert memories.get(person.store, first.id).superseded_by == second.id
+
+
+def test_a_sisters_husband_of_my_fathers_name_is_another(person: Life) -> None:
+    person.say("My father Jorge lives far away: Jorge lives in Oslo.")
+    person.say("My sister's husband Jorge lives far away: Jorge lives in Kyiv.", 5)
+    one, other = facts.listed(person.store)
+    assert (one.subject, other.subject) == ("Jorge", "Jorge (sister's husband)")
+    assert (one.status, other.status) == ("current", "current")

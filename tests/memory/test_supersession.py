@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -193,3 +194,25 @@ def test_recurring_things_and_lists_retire_nothing(new: Statement, old: Statemen
 @given(statements, slots)
 def test_it_is_decided_the_same_each_time(new: Statement, slot: list[Held]) -> None:
     assert decide(new, slot) == decide(new, list(slot))
+
+
+def test_who_is_only_named_in_passing_retires_nobody_and_both_are_offered() -> None:
+    silva = replace(stated("dr silva"), passing=True)
+    assert decide(silva, [held(LISBON)]).verdicts == (Verdict("f1", "conflict"),)
+    again = replace(stated("lisbon"), passing=True)
+    assert decide(again, [held(LISBON)]).same == "f1"
+    new = replace(stated("dr silva", cue="update"), passing=True)
+    assert decide(new, [held(LISBON)]).verdicts[0].action == "close"
+
+
+def test_a_denial_of_anyone_is_over_when_there_is_somebody_again() -> None:
+    nobody = stated("", 5, negated=True)
+    assert contradicts(stated("tom"), nobody)
+    assert decide(stated("tom"), [held(nobody)]).verdicts[0].action == "close"
+    assert decide(stated("", cue="ended", negated=True), [held(LISBON)]).verdicts[0].why == "ended"
+
+
+def test_what_is_over_and_said_to_be_over_again_is_one_fact() -> None:
+    over = stated("lisbon", 5, negated=True)
+    decision = decide(stated("lisbon", cue="ended"), [held(over)])
+    assert (decision.same, decision.add) == ("f1", False)

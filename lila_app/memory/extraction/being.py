@@ -10,12 +10,12 @@ from lila_app.memory.extraction.lexicon import (
     VALUES,
     is_medicine,
 )
-from lila_app.memory.extraction.nouns import Mention, related
+from lila_app.memory.extraction.nouns import Mention, lasting, related
 from lila_app.memory.extraction.placing import PEOPLE, based_in, where
 from lila_app.memory.extraction.properties import cue_of, own_property, triples_of
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, is_name, is_noun, said
-from lila_app.memory.model import Cue
+from lila_app.memory.extraction.words import Words, is_name, is_noun, is_span, said
+from lila_app.memory.model import ANYONE, Cue
 
 _NUMBER_WORDS = {
     word: number
@@ -95,10 +95,7 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     names = [mention.name for mention in reading.names(words)]
     if subject.sort in ("role", "pet") and subject.noun and not subject.implied:
-        for name in names:
-            reading.speaking.rename(subject.described, name)
-        triples = (related(subject.noun, name, subject.owner) for name in names)
-        return triples_of(tuple(one for group in triples for one in group), cue_of(reading))
+        return _presented(reading, subject, names)
     if len(names) != 1:
         return []
     name = names[0]
@@ -112,6 +109,16 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
     if subject.sort == "me" and not reading.clause.past:
         return _introduced(reading, subject, words, name, called)
     return []
+
+
+def _presented(reading: Reading, subject: Mention, names: list[str]) -> list[Fact]:
+    """My sister is Joana; nothing for who "was" my doctor."""
+    if reading.clause.tags[0] == "VBD" and not lasting(subject.noun):
+        return []
+    for name in names:
+        reading.speaking.rename(subject.described, name)
+    triples = (related(subject.noun, name, subject.owner) for name in names)
+    return triples_of(tuple(one for group in triples for one in group), cue_of(reading))
 
 
 def _introduced(
@@ -147,6 +154,8 @@ def _age(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if not 0 < number < 125 or (reading.clause.past and reading.clause.main == "be"):
         return []
+    if not reading.clause.past and (reading.clause.main == "turn" or reading.ahead):
+        return []
     return [Fact(subject.name, "age", str(number))]
 
 
@@ -161,6 +170,8 @@ def _adjective(reading: Reading, subject: Mention) -> list[Fact]:
     denied, cue = reading.clause.denied and not reading.ended, cue_of(reading)
     if subject.sort not in PEOPLE:
         return []
+    if low == ["divorced"]:
+        return [] if denied else [Fact(subject.name, "married_to", ANYONE, cue="ended", when="to")]
     if low[-1:] == ["intolerant"] and len(low) == 2:
         return _each(subject, "allergic_to", [words[0].text], denied, cue)
     if "allergic" in low or "intolerant" in low:
@@ -287,7 +298,9 @@ def _calling(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     denied = reading.clause.denied and cue != "ended"
     facts = [Fact(subject.name, "job", reading.whole(words), denied, cue, "from")]
-    at = [m.name for m in reading.names(reading.part("at", "for")) if m.sort in ("name", "thing")]
+    where = reading.part("at", "for")
+    named = [] if is_span(where) else reading.names(where)
+    at = [m.name for m in named if m.sort in ("name", "thing")]
     return facts + [
         Fact(subject.name, "works_at", one, denied, cue, "from") for one in at[:1] if one
     ]

@@ -85,6 +85,7 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
         valid_from=first,
         valid_to=last,
         confidence=EXPLICIT if stated.explicit else fact.confidence,
+        passing=fact.passing,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lila_app.memory.extraction import dwelling, habits, having
 from lila_app.memory.extraction.changes import Rule, named_of
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.model import Cue
+from lila_app.memory.model import ANYONE, Cue
 
 
 def doing(reading: Reading) -> list[Fact]:
@@ -58,6 +58,8 @@ def _pair(reading: Reading) -> list[Fact]:
         reading, reading.part("with", "to") or (reading.part("") if last == "marry" else ())
     )
     names = [*names, *others]
+    if last == "divorce" and len(names) == 1 and not reading.part("with", "to"):
+        return [Fact(names[0], predicate, ANYONE, cue=cue, when="to")]
     if len(names) != 2 or len(set(names)) != 2:
         return []
     me = reading.speaking.speaker

@@ -26,6 +26,9 @@ def _lives(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     places = [part for preposition, part in reading.parts if preposition in ("in", "at")]
     found = [name for part in places for name in named_of(reading, part, "name")]
+    if _FOR_NOW.search(reading.text):
+        denied = reading.clause.denied or reading.ended
+        return [Fact(subject.name, "staying_in", one, when="span") for one in found if not denied]
     facts = facts_of(reading, subject, "lives_in", found[:1], 8_500)
     street = reading.part("at")
     if any(word.text[:1].isdigit() for word in street):
@@ -37,6 +40,16 @@ def _lives(reading: Reading, subject: Mention) -> list[Fact]:
         if mention.sort == "name" or mention.implied:
             facts += facts_of(reading, subject, "lives_with", [mention.name])
     return facts
+
+
+# Somebody who lives somewhere for two weeks, or half the week, lives somewhere else.
+_FOR_NOW = re.compile(
+    r"\b(?:until|till|for (?:a|an|the|this|these|\d+|one|two|three|four|five|six|a few|a couple of)"
+    r" (?:(?:next|coming|few|whole) )*(?:(?:\d+|two|three|four|five|six|few) )?"
+    r"(?:day|night|week|weekend|month|summer|winter|semester|term)s?|for now|from \w+day to \w+day|"
+    r"(?:at|on|during) (?:the )?(?:weekends?|weekdays?|week)|\w+days)\b",
+    re.IGNORECASE,
+)
 
 
 def _moves(reading: Reading, subject: Mention) -> list[Fact]:
@@ -143,6 +156,12 @@ def _runs(reading: Reading, subject: Mention) -> list[Fact]:
     return facts_of(reading, subject, "owns", reading.objects())
 
 
+def _begins(reading: Reading, subject: Mention) -> list[Fact]:
+    """Started a new job at Philips."""
+    job = [word.low for word in reading.part("")][-1:] == ["job"]
+    return _gets(reading, subject) if job else []
+
+
 def _gets(reading: Reading, subject: Mention) -> list[Fact]:
     """Got a new job at Philips; got a puppy."""
     words = [w.low for w in reading.part("")]
@@ -221,6 +240,8 @@ RULES: Mapping[str, Rule] = {
     "lose": _leaves,
     "stop": _leaves,
     "get": _gets,
+    "start": _begins,
+    "begin": _begins,
     "adopt": _gets,
     "report": _reports,
     "go": _goes,

@@ -181,7 +181,7 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
     if not states or not facts:
         facts += planning(reading)
     implied = [
-        Fact(*triple, confidence=8_500)
+        Fact(*triple, cue="update" if mention.new else "", confidence=8_500, passing=True)
         for mention in (*reading.subjects, *named)
         for triple in mention.implied
     ]

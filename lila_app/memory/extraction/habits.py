@@ -17,7 +17,7 @@ from lila_app.memory.extraction.changes import (
 from lila_app.memory.extraction.lexicon import LANGUAGES, OWNABLE
 from lila_app.memory.extraction.nouns import Mention
 from lila_app.memory.extraction.reading import Fact, Reading
-from lila_app.memory.extraction.words import Words, is_name, is_noun, listed, said
+from lila_app.memory.extraction.words import Words, is_name, is_noun, is_span, listed, said
 
 _TITLE = re.compile(r"[\"“]([^\"”]+)[\"”]")
 
@@ -172,11 +172,30 @@ def _avoids(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     if verbs[-1] in ("smoke", "drink", "drive") and not reading.part(""):
         return [Fact(subject.name, "does", verbs[-1], True)]
+    if any(word.dated for word in reading.clause.rest):
+        return []  # not on Mondays is not never
+    when = _only_then(reading)
+    if is_span(when):
+        return []
+    tail = f" {said(when, reading.text)}" if when else ""
     return [
-        Fact(subject.name, "does", f"{verbs[-1]} {one}", True)
+        Fact(subject.name, "does", f"{verbs[-1]} {one}{tail}", True)
         for one in reading.objects()
         if one.islower()
     ]
+
+
+def _only_then(reading: Reading) -> Words:
+    """When or where it is so, with its preposition: after noon, at work; none for "at all"."""
+    rest = reading.clause.rest
+    for preposition, part in reading.parts:
+        if preposition in _QUALIFYING and part and part[0].low != "all":
+            before = [w for w in rest if w.low == preposition and w.end <= part[0].start]
+            return [*before[-1:], *part]
+    return ()
+
+
+_QUALIFYING = listed("after before at during in on while with without for from until past till")
 
 
 RULES: Mapping[str, Rule] = {

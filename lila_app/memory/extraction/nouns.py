@@ -21,7 +21,8 @@ class Mention:
     """One thing that is spoken of.
 
     `name` is how it is kept ("" where it has none that stands by itself), `noun` the role, animal
-    or thing it is said to be, `owner` whose it is, `implied` what naming it so states.
+    or thing it is said to be, `owner` whose it is, `implied` what naming it so states; `new` says
+    that it is called a new one ("my new boss Klaus").
     """
 
     sort: Sort
@@ -30,6 +31,7 @@ class Mention:
     owner: str = ""
     described: str = ""
     implied: tuple[Triple, ...] = ()
+    new: bool = False
 
 
 @dataclass(slots=True)
@@ -182,6 +184,10 @@ def _owned(owner: str, rest: Words, text: str, implied: tuple[Triple, ...]) -> M
         else rest[place].low
     )
     after = rest[place + 1 :]
+    before = {word.low for word in rest[:place]}
+    if _over(noun, before):
+        named = bool(after) and all(is_name(word) for word in after)
+        return Mention("name", _named(after, text)) if named else Mention("other", "")
     described = f"{_called(owner)}'s {CANONICAL.get(noun, noun)}"
     sort: Sort = "pet" if noun in PETS else "role"
     if not after or not all(is_name(word) for word in after):
@@ -191,7 +197,23 @@ def _owned(owner: str, rest: Words, text: str, implied: tuple[Triple, ...]) -> M
             name = rest[place].entity
         return Mention(sort, name, noun, owner, described, implied)
     name = _named(after, text)
-    return Mention(sort, name, noun, owner, described, implied + related(noun, name, owner))
+    stated = implied + related(noun, name, owner)
+    return Mention(sort, name, noun, owner, described, stated, "new" in before)
+
+
+_GONE = listed("former previous ex future prospective")
+_GONE_OR_AGED = listed("old late last first second")
+
+
+def _over(noun: str, before: set[str]) -> bool:
+    """Do the words before it say that somebody is this no more, or not yet: a former boss?"""
+    return bool(before & _GONE) or (not lasting(noun) and bool(before & _GONE_OR_AGED))
+
+
+def lasting(noun: str) -> bool:
+    """Is it for good: a mother, an old friend; not a boss, a doctor, a wife, an animal?"""
+    role = ROLES.get(noun)
+    return role is not None and role.subject == "holder" and role.predicate != "colleague_of"
 
 
 def _core(words: Words) -> Words:

@@ -77,7 +77,7 @@ def _due(reading: Reading, subject: Mention) -> list[Fact]:
     clause, words = reading.clause, reading.part("")
     low = [word.low for word in words]
     moved = clause.main in ("move", "postpone", "reschedule", "push", "shift")
-    begins = clause.main in ("start", "begin") and clause.present
+    begins = clause.main in ("start", "begin", "leave", "depart", "arrive") and clause.present
     stands = (
         clause.main == "be"
         and not clause.past

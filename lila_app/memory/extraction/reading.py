@@ -27,6 +27,7 @@ class Fact:
     cue: Cue = ""
     when: When = ""
     confidence: int = 8_000
+    passing: bool = False
 
 
 @dataclass(slots=True)

@@ -46,6 +46,14 @@ def said(words: Words, text: str) -> str:
     return text[words[0].start : words[-1].end] if words else ""
 
 
+def is_span(words: Words) -> bool:
+    """How long: ten years, a while."""
+    return bool(words) and words[-1].lemma in _SPANS
+
+
 def listed(words: str) -> frozenset[str]:
     """A closed list of words, written with blanks between them."""
     return frozenset(words.split())
+
+
+_SPANS = listed("second minute hour day night week weekend month year decade while time ages life")
