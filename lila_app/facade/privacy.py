@@ -49,7 +49,13 @@ class PrivacyRules:
         every = _EVERY if names else (_EVERY - NAMED) | wire | storage
         detector = Detector(rules)
         redactor = Redactor(detector, TrialVault(privacy.vault))
-        spans = resolved((*detector.find(text, every), *privacy.vault.spans(text, every)))
+        found = (*detector.find(text, every), *privacy.vault.spans(text, every))
+        # A sink looks for its own kinds alone: a longer find of another kind takes nothing from it.
+        spans = resolved(
+            (one for one in found if one.kind in wire),
+            (one for one in found if one.kind in storage),
+            found,
+        )
         sent = redactor.redacted(text, wire)
         restored = redactor.restored(sent) if wire else sent
         return Trial(

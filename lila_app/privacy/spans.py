@@ -64,8 +64,10 @@ class Span:
     kind: Kind
 
 
-def resolved(spans: Iterable[Span]) -> tuple[Span, ...]:
+def resolved(*ranks: Iterable[Span]) -> tuple[Span, ...]:
     """The spans that stay, in order: the longest first, of equals the leftmost.
+
+    Of several ranks an earlier one's stay whatever a later one has.
 
     What is left of a shorter one beside a longer one stays with its own kind, so that nothing that
     was found is shown because something else was found over a part of it. Of two over the same
@@ -73,7 +75,7 @@ def resolved(spans: Iterable[Span]) -> tuple[Span, ...]:
     """
     starts: list[int] = []
     kept: dict[int, Span] = {}
-    for span in sorted(spans, key=_precedence):
+    for span in (span for spans in ranks for span in sorted(spans, key=_precedence)):
         for piece in _beside(span, starts, kept):
             insort(starts, piece.start)
             kept[piece.start] = piece

@@ -76,6 +76,10 @@ PATTERNS = (
         ),
         checksums.card,
     ),
+    Pattern(  # called one: also with a digit mistyped
+        "card",
+        _form(rf"\bcard{_SAID}(?P<it>\d(?:[ \-]?\d){{12,18}}){_AFTER}", re.IGNORECASE),
+    ),
     Pattern(
         "id", _form(rf"{_BEFORE}\d{{3}}([\- .])\d{{2}}\1\d{{4}}{_AFTER}"), checksums.social_security
     ),

@@ -39,6 +39,15 @@ def test_names_are_shown_also_where_nothing_replaces_them(home: Path) -> None:
     assert done.json["trial"]["wire"] == "Ada Lovelace lives in London"
 
 
+@pytest.mark.slow
+def test_what_is_replaced_is_shown_as_replaced_whatever_else_is_found_over_it(home: Path) -> None:
+    key = "AKIAIOSFODNN7EXAMPLE"
+    done = here(home, "privacy", "test", "--json", f"Log in to AWS {key} with it")
+    found = {one["text"]: (one["kind"], one["wire"]) for one in done.json["trial"]["found"]}
+    assert found[key] == ("key", True)
+    assert done.json["trial"]["wire"] == "Log in to AWS [SECRET1] with it"
+
+
 def test_a_report_counts_what_is_held_and_names_who_is_told_what(home: Path) -> None:
     here(home, "sessions", "list")
     for text in (f"Ada's mail is {MAIL}", "the boat is blue"):

@@ -25,6 +25,14 @@ def test_of_two_over_the_same_characters_the_first_given_stays() -> None:
     assert resolved([Span(0, 4, "phone"), Span(0, 4, "denied")]) == (Span(0, 4, "denied"),)
 
 
+def test_of_two_ranks_the_first_keeps_all_it_found() -> None:
+    account, longer = Span(4, 9, "account"), Span(0, 12, "organisation")
+    assert resolved([longer, account]) == (longer,)
+    assert resolved([account], [longer, account]) == (
+        Span(0, 4, "organisation"), account, Span(9, 12, "organisation"),
+    )  # fmt: skip
+
+
 def test_nothing_longer_takes_in_what_looks_like_a_placeholder() -> None:
     found = resolved([Span(0, 20, "address"), Span(5, 12, "lookalike")])
     assert found == (Span(0, 5, "address"), Span(5, 12, "lookalike"), Span(12, 20, "address"))

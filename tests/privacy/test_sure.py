@@ -23,6 +23,7 @@ FOUND = [
     ("it is 4111 1111 1111 1111 12/27", "card", "4111 1111 1111 1111"),
     ("amex 3782-822463-10005", "card", "3782-822463-10005"),
     ("the CVV is 123", "card", "123"),
+    ("my card is 5500 0050 0000 0004", "card", "5500 0050 0000 0004"),  # a digit is wrong
     ("pay to GB29 NWBK 6016 1331 9268 19 today", "iban", "GB29 NWBK 6016 1331 9268 19"),
     ("IBAN: DE89370400440532013001", "iban", "DE89370400440532013001"),  # a digit is wrong
     ("account number 12345678", "account", "12345678"),
