@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lila_app.memory.model import ANYONE, ME, Candidate
-from lila_app.storage import facts, traces
+from lila_app.storage import entities, facts, traces
 from lila_app.storage.connection import Source
 from lila_app.storage.relations import key
 
@@ -29,12 +29,14 @@ _PASSING = frozenset(("dear", "poor", "old", "little", "good", "best", "own", "o
 class Subject:
     """`name` is how it is shown, `key` its own key, `keys` all those it may be the same as.
 
+    `one` are those it is known to be: its own and those of its other names, as after a merge.
     `sure` says that it is known which of those of the name is meant.
     """
 
     name: str
     key: str
     keys: tuple[str, ...]
+    one: tuple[str, ...]
     sure: bool = True
 
 
@@ -42,16 +44,24 @@ def of(source: Source, candidate: Candidate, words: str) -> Subject:
     """Who a candidate is about, by the words it stands in and those of that name who are known."""
     name = " ".join(candidate.subject.split())
     if name == ME:
-        return Subject(ME, ME, (ME,))
+        return Subject(ME, ME, (ME,), (ME,))
     bare = key(name)
     apart = [one for one in facts.keys_named(source, bare) if one != bare]
     told = "" if " " in name else epithet(name, words)
+    one = _names(source, name)
     if not told:
-        return Subject(name, bare, (bare, *apart), sure=not apart)
+        return Subject(name, bare, (*one, *apart), one, sure=not apart)
     own = f"{bare} ({told})"
     if own in apart or _another(source, bare, name, told):
-        return Subject(f"{name} ({told})", own, (own,))
-    return Subject(name, bare, (bare,))
+        return Subject(f"{name} ({told})", own, (own,), (own,))
+    return Subject(name, bare, one, one)
+
+
+def _names(source: Source, name: str) -> tuple[str, ...]:
+    """The keys of all the names of who is called so, this one first."""
+    entity = entities.find_entity(source, name)
+    names = [name] if entity is None else [name, entity.name, *entity.aliases]
+    return tuple(dict.fromkeys(key(one) for one in names))
 
 
 def _another(source: Source, bare: str, name: str, told: str) -> bool:

@@ -91,7 +91,7 @@ class Taking(Placing):
         made, why, ends = list[Step](), "", None
         for verdict in decision.verdicts:
             old = slot[verdict.id]
-            unsure = old.subject_key != subject.key or not subject.sure
+            unsure = old.subject_key not in subject.one or not subject.sure
             if verdict.action == "same":
                 continue
             if verdict.action == "conflict" or unsure:

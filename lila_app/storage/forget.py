@@ -156,7 +156,7 @@ def _memory(sweep: Sweep, id: str) -> Traces:
 def _fact(sweep: Sweep, id: str) -> Traces:
     connection = sweep.connection
     fact = facts.get(connection, id)
-    stated = forgetting.same(connection, [fact])
+    stated = forgetting.whole(connection, [fact])
     homes = {one.memory_id for one in stated}
     told, others = list[MemoryRow](), list[str]()
     for memory in memories.list_memories(connection):

@@ -13,7 +13,28 @@ from lila_app.storage.memories import MemoryKind
 
 def told_by(connection: Connection, memories_: Sequence[str]) -> list[FactRow]:
     """The facts some memories tell, with all that say the same elsewhere."""
-    return same(connection, facts.of_memories(connection, memories_))
+    return whole(connection, facts.of_memories(connection, memories_))
+
+
+def whole(connection: Connection, rows: Sequence[FactRow]) -> list[FactRow]:
+    """Facts with all that say the same, and what was only said to tell what they name.
+
+    "My cat Luna" says that somebody has Luna, and that Luna is a cat: the second has no other words
+    than those that go, and is about nothing else. What became a memory, or was said again
+    elsewhere, stays.
+    """
+    gone = same(connection, rows)
+    said = said_in(connection, [row.id for row in gone])
+    about = {row.value_key for row in gone}
+    beside = [
+        one
+        for one in facts.of_turns(connection, said)
+        if one.stage == "candidate"
+        and one.subject_key in about
+        and {seen.turn_id for seen in facts.sightings(connection, [one.id])} <= set(said)
+    ]
+    found = {row.id: row for row in (*gone, *beside)}
+    return [found[id] for id in sorted(found, key=lambda id: int(id[1:]))]
 
 
 def same(connection: Connection, rows: Sequence[FactRow]) -> list[FactRow]:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from lila_app.memory.learning import Kept
-from lila_app.storage import check, episodes, facts, memories, relations, turns
+from lila_app.storage import (
+    check,
+    entities,
+    episodes,
+    facts,
+    memories,
+    merges,
+    relations,
+    turns,
+)
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
 from tests.memory.saying import Life, life, when
@@ -271,3 +280,18 @@ def test_a_sisters_husband_of_my_fathers_name_is_another(person: Life) -> None:
     one, other = facts.listed(person.store)
     assert (one.subject, other.subject) == ("Jorge", "Jorge (sister's husband)")
     assert (one.status, other.status) == ("current", "current")
+
+
+def test_two_names_that_were_made_one_have_one_history(person: Life) -> None:
+    person.say("Bob lives in Oslo.")
+    person.say("Robert likes jazz.")
+    other = entities.add_entity(person.store, "Robert", at=when(1))
+    one = entities.find_entity(person.store, "Bob")
+    assert one is not None
+    merge = merges.merge(person.store, other.id, one.id, at=when(1))
+    person.say("Robert lives in Kyiv.", 5)
+    old, _, new = facts.listed(person.store)
+    assert (old.status, old.superseded_by, new.status) == ("closed", new.id, "current")
+    merges.unmerge(person.store, merge.merge.id, at=when(6))
+    person.say("Bob lives in Rome.", 7)
+    assert [row.status for row in facts.listed(person.store)[2:]] == ["current", "current"]

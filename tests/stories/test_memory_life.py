@@ -192,6 +192,25 @@ def test_a_memory_goes_with_the_facts_it_tells_and_what_it_replaced_stays(home: 
 
 
 @pytest.mark.slow
+def test_what_a_forgotten_thing_is_goes_with_it_and_the_rest_of_the_sentence_stays(
+    home: Path, tmp_path: Path
+) -> None:
+    told(
+        home,
+        tmp_path,
+        ("2026-02-10T09:00:00+00:00", "My cat is called Zebulonia."),
+        ("2026-02-10T10:00:00+00:00", "My cousin Alex works at Quokkawort."),
+    )
+    pet, job = asked(home, "list")["memories"]
+    here(home, "memory", "forget", pet["id"], "--yes")
+    assert holding(home, ("zebulonia",)) == []
+    here(home, "memory", "forget", job["id"], "--yes")
+    assert holding(home, ("quokkawort",)) == []
+    assert [one["value"] for one in _facts(home)] == ["me"]  # whose cousin Alex is
+    assert here(home, "db", "check").code == 0
+
+
+@pytest.mark.slow
 def test_a_session_takes_its_candidates_along_and_leaves_memories(
     home: Path, tmp_path: Path
 ) -> None:
