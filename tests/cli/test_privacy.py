@@ -42,10 +42,10 @@ def test_names_are_shown_also_where_nothing_replaces_them(home: Path) -> None:
 @pytest.mark.slow
 def test_what_is_replaced_is_shown_as_replaced_whatever_else_is_found_over_it(home: Path) -> None:
     key = "AKIAIOSFODNN7EXAMPLE"
-    done = here(home, "privacy", "test", "--json", f"Log in to AWS {key} with it")
+    done = here(home, "privacy", "test", "--json", f"my key for AWS {key}, password: hunter2!")
     found = {one["text"]: (one["kind"], one["wire"]) for one in done.json["trial"]["found"]}
     assert found[key] == ("key", True)
-    assert done.json["trial"]["wire"] == "Log in to AWS [SECRET1] with it"
+    assert done.json["trial"]["wire"] == "my key for AWS [SECRET1], password: [SECRET2]!"
 
 
 def test_a_report_counts_what_is_held_and_names_who_is_told_what(home: Path) -> None:
