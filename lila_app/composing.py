@@ -227,24 +227,26 @@ def _query(resources: Resources, policy: Policy, ask: Ask) -> str:
 
 
 def _epoch(resources: Resources, declared: Declared, ask: Ask, write: bool) -> _Epoch:
+    retired = memories.retired_core(resources.store, moments.stored(ask.now))
+    core = [one.id for one in memories.list_memories(resources.store, kind="core")]
+    pack = tuple(id for id in core if id not in set(retired))
     if ask.session_id is None:
-        return _Epoch(0, None, _largest_ratio(resources, ask))
+        return _Epoch(0, pack, _largest_ratio(resources, ask))
     parts = _frozen(declared, ask)
     # What is no longer true leaves the pack at once, and the log says why the prefix changed.
-    parts["profile pack"] = _digest(memories.retired_core(resources.store))
+    parts["profile pack"] = _digest(retired)
     fingerprint = _digest(parts)
     current = sessions.current_epoch(resources.store, ask.session_id)
     if current is not None and current.fingerprint == fingerprint:
         return _Epoch(current.number, _pack(current), _ratio(current, ask))
     ratio = _largest_ratio(resources, ask)
     if not write:
-        return _Epoch(current.number + 1 if current else 1, None, ratio)
-    core = memories.list_memories(resources.store, kind="core")
+        return _Epoch(current.number + 1 if current else 1, pack, ratio)
     row = sessions.enter_epoch(
         resources.store,
         ask.session_id,
         fingerprint,
-        body={"pack": [memory.id for memory in core], "parts": parts, "token_ratio": ratio},
+        body={"pack": list(pack), "parts": parts, "token_ratio": ratio},
         reason=_reason(current, parts),
         at=moments.stored(ask.now),
     )

@@ -300,7 +300,7 @@ class Learner:
         self, taking: Taking, heard: Heard, extracted: Extracted, taken: Sequence[Taken]
     ) -> None:
         """What says that something changed and closed nothing is held against earlier words."""
-        if any(one.closed or one.conflicts for one in taken):
+        if any(one.closed or one.conflicts or one.ending for one in taken):
             return
         doubted = [(one.start, one.end) for one in extracted.refused]
         for sentence in revision.changing(heard.words, self._means.rules.revision):

@@ -13,17 +13,17 @@ IN_FULL = 10_000
 def offered(row: MemoryRow, now: str, rules: Rules) -> int:
     """How much of its score a memory keeps at a time, in basis points; 0: it is not offered.
 
-    Pinned memories and the profile pack keep all of it. Others fade by kind from when they were
-    said, and end with the interval in which they hold.
+    Pinned memories keep all of it, and those of the profile pack while they hold. Others fade by
+    kind from when they were said. All but the pinned end with the interval in which they hold.
     """
     if row.pinned:
         return IN_FULL
     if row.expires_at is not None and row.expires_at <= now:
         return 0
-    if row.kind == "core":
-        return IN_FULL
     if row.valid_to is not None and row.status != "closed" and row.valid_to < now[:10]:
         return 0
+    if row.kind == "core":
+        return IN_FULL
     return faded(_days(row.at, now), rules.retention.get(row.retention))
 
 

@@ -35,11 +35,12 @@ class Heard:
 
 @dataclass(slots=True)
 class Taken:
-    """What came of a statement: its fact, and the facts that were closed by it."""
+    """What came of a statement: its fact, and those it closed, contradicts, or gives an end to."""
 
     fact: str
     closed: list[str] = field(default_factory=list[str])
     conflicts: list[str] = field(default_factory=list[str])
+    ending: list[str] = field(default_factory=list[str])
 
 
 class Taking(Placing):
@@ -100,8 +101,7 @@ class Taking(Placing):
                 continue
             why, ends = verdict.why, _iso(verdict.ends)
             made += self._verdict(fact, old, verdict, at)
-            if verdict.action != "bound":
-                taken.closed.append(old.id)
+            (taken.ending if verdict.action == "bound" else taken.closed).append(old.id)
         closed = [slot[id] for id in taken.closed]
         made += self._successor(fact, closed, heard, ended=why == "ended")
         made += self._settled(fact, slot, taken)

@@ -181,12 +181,17 @@ def core_count(source: Source) -> int:
         return count
 
 
-def retired_core(source: Source) -> list[str]:
-    """Core memories that do not hold as they stand: closed or contradicted, by id."""
+def retired_core(source: Source, day: str) -> list[str]:
+    """Core memories that do not hold as they stand on a day (ISO), by id.
+
+    Closed or contradicted ones, and those that are over by then or begin later.
+    """
     with reading(source) as connection:
         rows = connection.execute(
             "select id from memories where kind = 'core' "
-            "and (status <> 'current' or superseded_by is not null) order by id"
+            "and (status <> 'current' or superseded_by is not null "
+            "or valid_to <= ?1 or valid_from > ?1) order by id",
+            (day[:10],),
         )
         return [f"m{row[0]}" for row in rows]
 

@@ -57,10 +57,12 @@ def test_each_kind_is_offered_for_its_time(kind: str, days: int, left: int) -> N
     assert retention.offered(replace(ROW, retention=kind), when(days), rules()) == left
 
 
-def test_what_is_pinned_or_core_keeps_all_of_it() -> None:
+def test_what_is_pinned_keeps_all_of_it_and_what_is_core_while_it_holds() -> None:
     tired = replace(ROW, retention="state")
     assert retention.offered(replace(tired, pinned=True), when(900), rules()) == 10_000
-    assert retention.offered(replace(tired, kind="core"), when(900), rules()) == 10_000
+    core = replace(tired, kind="core", valid_to="2026-01-20")
+    assert retention.offered(core, when(19), rules()) == 10_000
+    assert retention.offered(core, when(20), rules()) == 0
 
 
 def test_a_plan_ends_a_day_after_its_date() -> None:

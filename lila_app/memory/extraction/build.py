@@ -48,6 +48,7 @@ class Stated:
     explicit: bool
     cue: Cue
     body: str = ""
+    today: date | None = None
 
 
 def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate | None:
@@ -69,6 +70,8 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
         return None
     if predicate.kind in ("plan", "event") and predicate.name != "due_on" and not ended:
         text += _when(first, last)
+    else:
+        text += _later(last if ended else first, stated)
     return Candidate(
         subject=subject,
         predicate=fact.predicate,
@@ -163,6 +166,12 @@ def _interval(fact: Fact, stated: Stated, predicate: Predicate) -> tuple[date | 
     if since or (fact.when == "from" and others and predicate.kind != "preference"):
         return (since or others)[0].first, until
     return None, until
+
+
+def _later(day: date | None, stated: Stated) -> str:
+    """Since when it will be so, where that is still to come."""
+    ahead = day is not None and stated.today is not None and day > stated.today
+    return _when(day, None) if ahead else ""
 
 
 def _when(first: date | None, last: date | None) -> str:

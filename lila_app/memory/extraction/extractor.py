@@ -102,6 +102,7 @@ class Extractor:
             lead.explicit,
             lead.cue,
             body,
+            today,
         )
         facts = self._spoken_to(body, lead.explicit, speaking)
         made = [build.candidate(fact, stated, self._predicates) for fact in facts]
