@@ -27,6 +27,8 @@ _INVISIBLE = re.compile(
     "]"
 )
 _BRACKETS = str.maketrans("[]", "()")
+_STANDS_FOR = re.compile(r"(\[[A-Z]+[1-9][0-9]{0,8}[A-Z]{0,2}\])", re.ASCII)
+"""What privacy puts in a value's place; no id of LILA's has this form, they begin small."""
 
 
 def quoted(head: str, text: str) -> str:
@@ -55,6 +57,10 @@ def visible(text: str) -> str:
 def label(text: str) -> str:
     """A title or a heading fit to stand in the head of an item: one line, no brackets of its own.
 
-    The head stands in brackets, by which a reply names its source.
+    The head stands in brackets, by which a reply names its source. A placeholder keeps its own, or
+    the value it stands for could not be put back.
     """
-    return " ".join(visible(text).split()).translate(_BRACKETS)
+    line = " ".join(visible(text).split())
+    pieces = _STANDS_FOR.split(line)
+    pieces[::2] = [piece.translate(_BRACKETS) for piece in pieces[::2]]
+    return "".join(pieces)

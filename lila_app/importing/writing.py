@@ -46,11 +46,13 @@ class Writer:
         self._row = row
         self._names = (row.kind, namespace)
         self._learn = learn
+        self._ids: dict[str, str] = {}
 
     def write(self, store: Store, records: Sequence[Record], *, position: int, at: str) -> Written:
         """Store what is new in some records, and that they are done."""
         if self._kept is not None:  # before the transaction: it may write itself
             records = [_redacted(record, self._kept) for record in records]
+            self._ids = _kept_ids(records, self._kept)
         with store.write() as connection:
             done = self._put(connection, [one for record in records for one in record.messages])
             left = sum(skip.count for record in records for skip in record.skips)
@@ -82,7 +84,7 @@ class Writer:
                 reason = "its session was deleted here"
                 done.skips.append(Skip(_where(message), _named(message), reason))
             else:
-                kept.append((one, _stored(message, session)))
+                kept.append((one, self._stored(message, session)))
         said = [message for _, message in kept]
         origin = self._row.origin
         placed = bulk.append_messages(connection, said, origin=origin, learn=self._learn)
@@ -140,16 +142,19 @@ class Writer:
             connection,
             one,
             import_id=self._row.id,
-            external_id=_clean(conversation.id)[:LONGEST_ID],
+            external_id=self._id(conversation.id),
             title=_title(conversation, message),
             # What began later than its first message did not begin then.
             at=min(conversation.at or message.at, message.at),
         )
 
+    def _stored(self, message: Message, session: str) -> bulk.Message:
+        id = self._id(message.id)
+        return bulk.Message(session, message.role, message.text, message.at, id, message.speaker)
 
-def _stored(message: Message, session: str) -> bulk.Message:
-    id = _clean(message.id)[:LONGEST_ID]
-    return bulk.Message(session, message.role, message.text, message.at, id, message.speaker)
+    def _id(self, id: str) -> str:
+        """An id of the source as it is kept; keys are over ids as they are there."""
+        return self._ids.get(id, _clean(id)[:LONGEST_ID])
 
 
 def _title(conversation: Conversation, first: Message) -> str:
@@ -158,6 +163,13 @@ def _title(conversation: Conversation, first: Message) -> str:
 
 def _clean(id: str) -> str:
     return id.encode("utf-8", "replace").decode()
+
+
+def _kept_ids(records: Sequence[Record], kept: Kept) -> dict[str, str]:
+    """The ids in some records as they may be stored: some are addresses or telephone numbers."""
+    messages = [one for record in records for one in record.messages]
+    ids = dict.fromkeys(id for one in messages for id in (one.id, one.conversation.id))
+    return {id: kept(_clean(id)[:LONGEST_ID]) for id in ids}
 
 
 def _where(message: Message) -> str:

@@ -193,6 +193,23 @@ def test_a_persons_own_words_are_hidden_too(tmp_path: Path) -> None:
     assert where(tmp_path, ["Project Heron"]) == [("privacy.toml", "Project Heron")]
 
 
+def test_ids_titles_and_names_of_an_import_hold_no_value_either(tmp_path: Path) -> None:
+    redacting(tmp_path / "home")
+    talk, file = tmp_path / "talk.jsonl", tmp_path / "contact.md"
+    line = {
+        "id": f"<{OLD}>", "session": PHONE, "at": "2026-11-01T10:00:00+00:00", "speaker": MAIL,
+        "text": "the boat is mended", "title": f"with {MAIL}",
+    }  # fmt: skip
+    talk.write_text(json.dumps(line) + "\n")
+    file.write_text(f"# Contact [of] {OFFICE}\n\nThe desk is on the left.\n")
+    with opened(tmp_path / "home", ScriptedProvider(limits=LIMITS)) as lila:
+        assert lila.imports.run(talk).messages == 1
+        assert lila.imports.run(talk).known == 1
+        assert lila.documents.ingest([file]).problems == ()
+        assert where(tmp_path / "home") == []
+        assert lila.documents.search("desk")[0].place.startswith(f"Contact (of) {OFFICE}")
+
+
 def test_a_notice_quotes_what_was_kept_as_the_person_said_it(tmp_path: Path) -> None:
     place = redacting(tmp_path)
     place.settings_file.write_text('[memory]\nwrites = "undoable"\n')
