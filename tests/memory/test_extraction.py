@@ -340,6 +340,23 @@ def test_both_sides_of_an_update_have_one_slot(extractor: Extractor) -> None:
         ("I live in Ghent from Monday to Thursday.", "lives_in"),
         # Only then is not never.
         ("I can't drink coffee during the week.", "does"),
+        # Had is not has.
+        ("I used to have a dog called Rex.", "has_pet"),
+        ("I had a dog called Rex.", "has_pet"),
+        # Wanted is not so, and nobody is not somebody.
+        ("I want to live in Oslo.", "lives_in"),
+        ("My brother wants to live in Oslo.", "lives_in"),
+        ("My brother hopes to work at Google.", "works_at"),
+        ("My son wants to become a pilot.", "job"),
+        ("I am training to be a nurse.", "job"),
+        ("My brother tried to be a vegan.", "diet"),
+        ("I hope to have a dog called Rex.", "has_pet"),
+        ("My name will be Marta Silva.", "name"),
+        ("Nobody in my family is allergic to nuts.", "allergic_to"),
+        ("I like neither tea nor coffee.", "likes"),
+        # Whose it is is not who it is.
+        ("The son of my boss works at Shell.", "works_at"),
+        ("A friend of my sister lives in Oslo.", "lives_in"),
         # To come is not yet.
         ("My mum turns 70 in May.", "age"),
     ],
@@ -362,6 +379,16 @@ def test_what_holds_at_another_time_or_for_a_while_is_not_said_to_hold(
         ("I don't eat meat at all.", (ME, "does", "eat meat")),
         ("I don't eat meat on Mondays.", (ME, "does", "eat meat on Mondays")),
         ("I don't drink coffee after noon.", (ME, "does", "drink coffee after noon")),
+        ("I no longer drink coffee.", (ME, "does", "drink coffee")),
+        (
+            "I have an appointment with Dr. Matos on Monday.",
+            (ME, "has_event", "appointment with Dr. Matos"),
+        ),
+        ("I got a dog called Rex.", (ME, "has_pet", "Rex")),
+        (
+            "I left Rome because my sister lives in Oslo.",
+            ("the person's sister", "lives_in", "Oslo"),
+        ),
         ("My mum turned 70.", ("the person's mother", "age", "70")),
         ("I just started a new job at Farfetch.", (ME, "works_at", "Farfetch")),
         ("I got divorced last year.", (ME, "married_to", "anyone")),
@@ -394,3 +421,10 @@ def test_who_is_named_in_passing_is_marked_and_who_is_introduced_is_not(
         if one.predicate == "reports_to"
     ]
     assert boss.cue == "update"
+
+
+def test_what_is_so_now_corrects_nothing(extractor: Extractor) -> None:
+    (one,) = say(extractor, "Actually, my doctor is Dr. Silva now.").candidates
+    assert one.cue == "update"
+    (one,) = say(extractor, "Actually, my doctor is Dr. Silva.").candidates
+    assert one.cue == "correction"

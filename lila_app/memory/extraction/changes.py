@@ -21,7 +21,7 @@ def change_of(reading: Reading) -> tuple[bool, Cue, When]:
     if len(verbs) > 1 and verbs[-2] in ("start", "begin"):
         return reading.clause.denied, "update", "from"
     changed = bool(reading.adverbs & {"now", "instead"})
-    return reading.clause.denied, reading.cue or ("update" if changed else ""), "from"
+    return reading.clause.denied, "update" if changed else reading.cue, "from"
 
 
 def is_standing(reading: Reading) -> bool:

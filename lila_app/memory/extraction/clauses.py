@@ -20,6 +20,7 @@ _NOT = frozenset(("not", "n't", "never", "nt"))
 _LEADING = listed("be have get go start begin stop quit finish give keep do use")
 # Where the lemmatizer is wrong ("hat", "getting").
 _LEMMAS = {"getting": "get", "hates": "hate", "hated": "hate", "lives": "live", "left": "leave"}
+_LEMMAS |= dict.fromkeys(("hope", "hopes", "hoped", "hoping"), "hope")
 _PARTICLES = ("de", "da", "do", "del", "van", "von")
 _DISLIKED = listed("dislike like hate enjoy prefer")
 _AFTER_I = _DISLIKED | listed("love live work play speak own")
@@ -245,7 +246,19 @@ def _subject(
     if place > floor and words[place].low == ",":
         return _apposed(words, place, floor, frozenset(adverbs))
     start = _phrase_start(words, place, floor, lists=not before)
-    return start, words[start : place + 1], frozenset(adverbs)
+    own = () if _hangs(words, start, floor) else words[start : place + 1]
+    return start, own, frozenset(adverbs)
+
+
+_JOINTS = listed("of in from with at on by near behind")
+
+
+def _hangs(words: Words, start: int, floor: int) -> bool:
+    """Does it only say whose or where the subject is: the son of my boss, nobody in my family?"""
+    if start - 2 < floor or words[start - 1].low not in _JOINTS:
+        return False
+    head = words[start - 2]
+    return head.tag in ("NN", "NNS", "CD", "DT", "JJ")
 
 
 def _apposed(

@@ -22,6 +22,14 @@ from lila_app.memory.model import ME, Candidate, Doubt, Extracted, Refused, Reso
 from lila_app.memory.predicates import Predicates
 
 _BEING = listed("be call name turn base locate keep become bear")
+# What somebody wants, tries or will be, they are not: no rule of what is so reads it.
+_WANTING = listed(
+    "want wish hope plan try intend need aim train prepare expect attempt seem appear pretend "
+    "decide refuse apply consider mean"
+)
+_WILL = listed("will 'll wo shall")
+# Said of nobody, or of none of several.
+_NONE = listed("nobody none neither nor noone")
 _DEPENDENT = frozenset(("ccomp", "csubj", "pcomp", "acl"))
 _SINCE = re.compile(r"\b(?:since|from|as of|starting)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|through|up to)\b", re.IGNORECASE)
@@ -178,7 +186,10 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
         for mention in (reading.names(words) if words else [])
     ]
     states = clause.main in _BEING and (clause.main != "keep" or "be" in clause.verbs)
-    facts = being(reading) if states else doing(reading)
+    if any(word.low in _NONE for word in (*clause.subject, *clause.rest)):
+        return []
+    wanted = bool(_WANTING & set(clause.verbs[:-1])) or (states and bool(_WILL & set(clause.verbs)))
+    facts = [] if wanted else being(reading) if states else doing(reading)
     if not states or not facts:
         facts += planning(reading)
     implied = [

@@ -158,8 +158,8 @@ def _manages(reading: Reading, subject: Mention) -> list[Fact]:
 
 def _avoids(reading: Reading, subject: Mention) -> list[Fact]:
     """Does not eat pork, cannot eat gluten: what somebody keeps from."""
-    verbs = reading.clause.verbs
-    if change_of(reading)[1] == "ended" and is_person(subject) and len(verbs) == 2:
+    verbs = list(reading.clause.verbs)
+    if change_of(reading)[1] == "ended" and is_person(subject) and len(verbs) <= 2:
         found = [f"{verbs[-1]} {one}" for one in reading.objects()] or [verbs[-1]]
         return [Fact(subject.name, "does", one, cue="ended", when="to") for one in found]
     if (

@@ -65,6 +65,8 @@ def _kin_or_pet(reading: Reading, subject: Mention, words: Words, noun: str) -> 
         reading.speaking.nameless = (noun, subject.name)
     if not names or len(names) != len(after) or reading.clause.denied:
         return []
+    if reading.ended or (reading.clause.main == "have" and reading.clause.tags[0] == "VBD"):
+        return []
     if rest and is_pet(noun) and reading.clause.progressive:
         return []
     facts: list[Fact] = []
@@ -92,7 +94,8 @@ def _event(reading: Reading, subject: Mention, words: Words) -> list[Fact]:
         or (reading.clause.past and reading.clause.tags[0] == "VBD")
     ):
         return []
-    one = reading.whole(words)
+    one, other = reading.whole(words), reading.whole(reading.part("with"))
+    one = f"{one} with {other}" if one and other else one
     return [Fact(subject.name, "has_event", one, when="span")] if one else []
 
 

@@ -157,7 +157,8 @@ def cue_of(reading: Reading) -> Cue:
         return "ended"
     changed = bool(reading.adverbs & {"now", "instead"})
     new = any(word.low == "new" for word in reading.clause.subject)
-    return reading.cue or ("update" if changed or new else "")
+    # "Actually, it is the blue one now" corrects nothing: it was another before.
+    return "update" if changed else reading.cue or ("update" if new else "")
 
 
 def triples_of(triples: tuple[tuple[str, str, str], ...], cue: Cue = "") -> list[Fact]:
