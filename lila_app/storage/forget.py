@@ -2,13 +2,13 @@
 
 What goes with a memory: its row, index entries and vectors; payload and salt in the event log;
 other memories that say the same, word for word; the facts it tells, those of the same subject,
-predicate and value, the relations made of them and the words they were said in; goals, notes,
-titles and turns of the person that say the whole of it; what tools returned of it, and calls that
-tell it; replies made with it in view that repeat a telling part (see `traces`), and so on for
-replies made with those in view; the sentences of summaries that tell it; the inputs and plain
-hashes of every context record that held any of this. What other things say of their own accord
-(another memory, a document) stays and is named in the report. Then the file is rewritten, so that
-no old page, free page or log frame keeps a copy.
+predicate and value, the relations made of them, the words they were said in, and the same words in
+other turns; goals, notes, titles and turns of the person that say the whole of it; what tools
+returned of it, and calls that tell it; replies made with it in view that repeat a telling part (see
+`traces`), and so on for replies made with those in view; the sentences of summaries that tell it;
+the inputs and plain hashes of every context record that held any of this. What other things say of
+their own accord (another memory, a document) stays and is named in the report. Then the file is
+rewritten, so that no old page, free page or log frame keeps a copy.
 
 Backups are files of their own: they are named, not touched.
 """
@@ -183,11 +183,12 @@ def _stated(
     telling = traces.of(text, others, sweep.common)
     turns = [one.source_turn for one in told if one.source_turn]
     said = forgetting.said_in(connection, sorted(ids))
+    again = forgetting.said_again(connection, stated)
     for fact in stated:
         sweep.fact(fact)
     for memory in told:
         sweep.memory(memory.id, memory.text, memory.kind)
-    for turn in said:  # that it was said there is known, in whatever words
+    for turn in (*said, *again):  # that it was said there is known, in whatever words
         sweep.words_of(turn)
     _spread(sweep, telling, [*turns, *said])
     return telling

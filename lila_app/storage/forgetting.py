@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lila_app.storage import changes, facts, memories
+from lila_app.storage import changes, facts, memories, traces, turns
 from lila_app.storage.changes import steps
 from lila_app.storage.driver import Connection
 from lila_app.storage.facts import FactRow
 from lila_app.storage.memories import MemoryKind
+from lila_app.storage.terms import quoted
+
+LEAST_WORDS = 3
+"""Words a fact must have been said in to be known by them elsewhere: "Yes, Luna" says nothing."""
 
 
 def told_by(connection: Connection, memories_: Sequence[str]) -> list[FactRow]:
@@ -54,6 +58,28 @@ def said_in(connection: Connection, ids: Sequence[str]) -> list[str]:
     found = [row.source_turn for row in facts.by_ids(connection, ids)]
     found += [one.turn_id for one in facts.sightings(connection, ids) if one.how == "said"]
     return list(dict.fromkeys(turn for turn in found if turn is not None))
+
+
+def said_again(connection: Connection, rows: Sequence[FactRow]) -> list[str]:
+    """The turns that hold the words one of these facts was said in, word for word.
+
+    What is said while a memory is in view is nothing new and has no sighting.
+    """
+    told = turns.by_ids(connection, sorted({row.source_turn for row in rows if row.source_turn}))
+    words = {turn.id: turn.user for turn in told}
+    found: dict[str, None] = {}
+    for row in rows:
+        quote = words.get(row.source_turn or "", "")[slice(*row.span)] if row.span else ""
+        if len(traces.words(quote)) < LEAST_WORDS:
+            continue
+        looked_for = traces.of(quote, (), lambda _: True)
+        others = connection.execute(
+            "select id, user from turns where user_erased = 0 and id in "
+            "(select rowid from turns_fts where turns_fts match ?) order by id",
+            (quoted(quote),),
+        )
+        found |= {f"t{id}": None for id, user in others if looked_for.whole_in(user)}
+    return list(found)
 
 
 def part(connection: Connection, homes: Sequence[str], gone: Sequence[FactRow]) -> list[str]:

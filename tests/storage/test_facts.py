@@ -187,6 +187,25 @@ def test_a_forgotten_fact_takes_its_memory_its_relation_and_its_words(
     assert check.check(store).problems == ()
 
 
+def test_the_same_words_go_where_they_were_said_while_the_memory_was_in_view(
+    store: Store, path: Path
+) -> None:
+    said = "I live in Zebulonia."
+    one = session(store)
+    turn = exchange(store, one, said, "Nice.")
+    again = [exchange(store, one, f"Well. {said} So what?", "Hm.") for _ in range(9)]
+    other = exchange(store, one, "I live in hope.", "Good.")
+    memory = memories.add(store, "The person lives in Zebulonia.", at=AT, source_turn=turn.id)
+    stated = replace(HOME, value="Zebulonia", value_key="zebulonia", source_turn=turn.id)
+    told = "The person lives in Zebulonia."
+    keep(store, replace(stated, text=told, span=(0, len(said)), memory_id=memory.id))
+    report = forget.forget_memory(store, memory.id, at=LATER)
+    assert report.turns == (turn.id, *(each.id for each in again))
+    assert places_of(path, "zebulonia") == []
+    assert turns.get(store, other.id).user == "I live in hope."
+    assert check.check(store).problems == ()
+
+
 def test_what_else_a_memory_told_lives_on_when_a_fact_of_it_is_forgotten(
     store: Store, path: Path
 ) -> None:
