@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
@@ -15,6 +15,7 @@ from lila_app.memory import retention
 from lila_app.memory.promotion import Rules
 from lila_app.quoting import label, quoted
 from lila_app.storage import conflicts, memories
+from lila_app.storage.conflicts import Mark
 from lila_app.storage.connection import Store
 from lila_app.storage.memories import MemoryRow
 from lila_app.storage.turns import TurnRow
@@ -52,7 +53,11 @@ class MemoryLayer:
             pack = [row for row in pack if row.source_turn is None]
             remembered = {row: bp for row, bp in remembered.items() if row.source_turn is None}
         items = [self._standing(row) for row in pack]
-        items += [self._recalled(row, value) for row, value in remembered.items()]
+        doubted = [row.id for row in remembered if row.status == "conflict"]
+        marked = conflicts.marks_of_memories(self.store, doubted) if doubted else {}
+        items += [
+            self._recalled(row, value, marked.get(row.id, ())) for row, value in remembered.items()
+        ]
         return (*items, *past)
 
     def _pack(self, question: Question) -> list[MemoryRow]:
@@ -66,11 +71,17 @@ class MemoryLayer:
     def _remembered(
         self, question: Question, scales: Scales, inside: Collection[str]
     ) -> Mapping[MemoryRow, int]:
-        """What the question finds outside the pack and what is pinned, each with its score."""
+        """What the question finds outside the pack, what is pinned, and what is contradicted of
+        both; each with its score."""
         found = dict(self.finder.memories(question, scales.memories, k=MOST_MEMORIES))
         pinned = [row for row in memories.list_pinned(self.store) if not _closed(row)]
         rows = {row.id: row for row in memories.by_ids(self.store, found)}
         rows |= {row.id: row for row in pinned}
+        # What stands always and is contradicted is shown always, as is what contradicts it: nobody
+        # asks of an allergy when the question is what to cook.
+        standing = dict.fromkeys(conflicts.standing(self.store), TOP_SCORE)
+        rows |= {row.id: row for row in memories.by_ids(self.store, standing)}
+        found |= standing
         rules = self.rules() if self.rules is not None else None
         kept: dict[MemoryRow, int] = {}
         for row in rows.values():
@@ -108,12 +119,12 @@ class MemoryLayer:
             pinned=row.pinned,
         )
 
-    def _recalled(self, row: MemoryRow, value: int) -> Item:
+    def _recalled(self, row: MemoryRow, value: int, marked: Sequence[Mark]) -> Item:
         return Item(
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=variants.of_text(_head(row), row.text, self.count),
+            variants=variants.of_text(_head(row, marked), row.text, self.count),
             score=value,
             source="memory, in conflict with another" if row.status == "conflict" else "memory",
             digest=row.digest,
@@ -140,9 +151,12 @@ class MemoryLayer:
         )
 
 
-def _head(row: MemoryRow) -> str:
-    """Id and day; of one that another contradicts, that too, so that neither passes for settled."""
-    mark = ", in conflict with another" if row.status == "conflict" else ""
+def _head(row: MemoryRow, marked: Sequence[Mark]) -> str:
+    """Id and day; of one that another contradicts, what that says and since when, so that neither
+    passes for settled."""
+    if row.status != "conflict":
+        return f"[{row.id}, {row.at[:10]}] "
+    mark = label(conflicts.said(marked)) if marked else ", in conflict with another"
     return f"[{row.id}, {row.at[:10]}{mark}] "
 
 

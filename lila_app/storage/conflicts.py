@@ -16,8 +16,9 @@ from lila_app.storage.values import number
 class Mark:
     """What became of something that was said in a turn, or that a memory says.
 
-    `status` is closed or conflict; `text` which of several things it says, else ""; `by` what
-    replaced or contradicts it, in words, "" where nothing did; `day` from when (ISO).
+    `status` is closed, conflict, or current of what has an end; `text` which of several things it
+    says, else ""; `by` what replaced or contradicts it, in words, "" where nothing did; `day` from
+    when (ISO).
     """
 
     of: str
@@ -57,16 +58,41 @@ def of(source: Source, fact: str) -> list[FactRow]:
         return [row for row in rows if row.status == "conflict"]
 
 
+def standing(source: Source) -> list[str]:
+    """The contradicted memories that stand in every prompt, and those that contradict them, by id.
+
+    What is told by a turn alone has no memory; `marks_of_memories` says it beside the other side.
+    """
+    with reading(source) as connection:
+        rows = connection.execute(
+            "select id from memories where status = 'conflict' and (kind = 'core' or pinned = 1)"
+        )
+        own = [f"m{row[0]}" for row in rows]
+        against = [
+            one.memory_id
+            for row in (facts.of_memories(connection, own) if own else ())
+            if row.status == "conflict"
+            for one in of(connection, row.id)
+            if one.memory_id is not None
+        ]
+        return sorted({*own, *against}, key=lambda id: number(id, "m"))
+
+
 def marks(source: Source, turns: Sequence[str]) -> dict[str, tuple[Mark, ...]]:
     """What of these turns' words does not hold any more, or is contradicted; by turn."""
     with reading(source) as connection:
         told = _told(connection, turns)
         found: dict[str, tuple[Mark, ...]] = {}
         for turn, rows in told.items():
-            other = [row for row in rows if row.status != "current"]
+            other = [row for row in rows if row.status != "current" or _ends(row)]
             if other:
                 found[turn] = tuple(_mark(connection, row, len(rows) > 1) for row in other)
         return found
+
+
+def _ends(row: FactRow) -> bool:
+    """Whether it is to be so until a day; a plan's day is in its own words."""
+    return row.valid_to is not None and row.kind in ("durable", "preference")
 
 
 def marks_of_memories(source: Source, memories: Sequence[str]) -> dict[str, tuple[Mark, ...]]:
@@ -89,6 +115,8 @@ def _words(mark: Mark) -> str:
     what = f"“{_short(mark.text)}” " if mark.text else ""
     if mark.status == "conflict":
         return f"{what}contradicted on {mark.day}: {by}" if by else f"{what}contradicted"
+    if mark.status == "current":
+        return f"{what}so until {mark.day}"
     return f"{what}no longer so since {mark.day}" + (f": {by}" if by else "")
 
 

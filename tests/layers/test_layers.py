@@ -14,6 +14,7 @@ from lila_app.storage import cuts, documents, memories, relations, sessions, sta
 from lila_app.storage.connection import Store
 from lila_app.storage.documents import NewChunk
 from tests.layers.conftest import NOW, Asker
+from tests.memory.saying import life
 
 E7 = "E7 means that the pressure is low; refill to 1.5 bar."
 LONG_AGO = "2026-01-05T08:00:00+00:00"
@@ -272,3 +273,36 @@ def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
     assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n> " + E7)
     assert best.source == "House › Boiler, line 12"
     assert best.external_ids == ("/notes/house.md",)
+
+
+def test_both_sides_of_what_contradicts_a_core_memory_stand_in_every_prompt(
+    store: Store, count: Counter, ask: Asker
+) -> None:
+    person = life(store)
+    allergy = person.keep("I am allergic to shellfish", core=True)
+    other = person.keep("Penicillin is fine, allergic to shellfish no longer", 3)
+    ask.embed()
+    offered = MemoryLayer(store, ask.finder, count).offer(ask("What time is it in Tokyo?"))
+    shown = {item.id: item for item in offered}
+    floor = ask.policy.use_case("chat")
+    assert floor is not None
+    for id, day, against in (
+        (allergy.id, "2026-01-01", "2026-01-04: Penicillin is fine"),
+        (other.id, "2026-01-04", "2026-01-01: the person allergic_to shellfish"),
+    ):
+        assert shown[id].score >= floor.layer("memory").floor
+        head = shown[id].variants[0].text
+        assert head.startswith(f"[{id}, {day}; contradicted on ")
+        assert against in head
+
+
+def test_a_turn_that_contradicts_a_core_memory_is_told_beside_it(
+    store: Store, count: Counter, ask: Asker
+) -> None:
+    person = life(store)
+    allergy = person.keep("I am allergic to shellfish", core=True)
+    person.say("Good news: allergic to shellfish no longer.", 3)
+    ask.embed()
+    offered = MemoryLayer(store, ask.finder, count).offer(ask("What time is it in Tokyo?"))
+    (head,) = [item.variants[0].text for item in offered if item.id == allergy.id]
+    assert "contradicted on 2026-01-04: Good news: allergic to shellfish no longer" in head
