@@ -191,6 +191,9 @@ def test_a_memory_goes_with_the_facts_it_tells_and_what_it_replaced_stays(home: 
     assert here(home, "db", "check").code == 0
 
 
+MONTHS = ("05", "08")
+
+
 def test_what_begins_on_a_day_to_come_is_told_so_until_then_and_ends_what_was(
     home: Path, tmp_path: Path
 ) -> None:
@@ -204,7 +207,7 @@ def test_what_begins_on_a_day_to_come_is_told_so_until_then_and_ends_what_was(
     assert asked(home, "conflicts")["conflicts"] == []
     before, after = (
         here(home, "ask", "--dry-run", "--now", f"2026-{month}-09T09:00:00+00:00", "Hello!").out
-        for month in ("05", "08")
+        for month in MONTHS
     )
     assert "- The person lives in Tallinn." in before
     assert "- The person works at Quokka Labs." in before
@@ -212,9 +215,15 @@ def test_what_begins_on_a_day_to_come_is_told_so_until_then_and_ends_what_was(
     assert "- The person lives in Ghent" in after
     assert "- The person lives in Tallinn." not in after
     assert "- The person works at Quokka Labs." not in after
-    question = "Where do I live?"
-    asking = ("ask", "--dry-run", "--now", "2026-05-09T09:00:00+00:00", question)
-    assert "The person lives in Ghent from 1 July 2026." in here(home, *asking).out
+    before, after = (
+        here(home, "ask", "--dry-run", "--now", f"2026-{month}-09T09:00:00+00:00", question).out
+        for month, question in zip(
+            MONTHS, ("Where do I live?", "Do I live in Tallinn?"), strict=True
+        )
+    )
+    assert "The person lives in Ghent from 1 July 2026." in before
+    (line,) = [one for one in after.splitlines() if "I live in Tallinn." in one]
+    assert "“The person lives in Tallinn” so until 2026-07-01" in line
 
 
 @pytest.mark.slow

@@ -19,8 +19,14 @@ _NOT = frozenset(("not", "n't", "never", "nt"))
 # Verbs that take another one into their group: "started learning", "stopped taking".
 _LEADING = listed("be have get go start begin stop quit finish give keep do use")
 # Where the lemmatizer is wrong ("hat", "getting").
-_LEMMAS = {"getting": "get", "hates": "hate", "hated": "hate", "lives": "live", "left": "leave"}
-_LEMMAS |= dict.fromkeys(("hope", "hopes", "hoped", "hoping"), "hope")
+_LEMMAS = {
+    "getting": "get",
+    "hates": "hate",
+    "hated": "hate",
+    "lives": "live",
+    "left": "leave",
+    **dict.fromkeys(("hope", "hopes", "hoped", "hoping"), "hope"),
+}
 _PARTICLES = ("de", "da", "do", "del", "van", "von")
 _DISLIKED = listed("dislike like hate enjoy prefer")
 _AFTER_I = _DISLIKED | listed("love live work play speak own")
