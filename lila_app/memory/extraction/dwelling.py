@@ -26,7 +26,8 @@ def _lives(reading: Reading, subject: Mention) -> list[Fact]:
         return []
     places = [part for preposition, part in reading.parts if preposition in ("in", "at")]
     found = [name for part in places for name in named_of(reading, part, "name")]
-    if _FOR_NOW.search(reading.text):
+    # "Have lived for three months" says how long it has been, not for how long.
+    if reading.clause.verbs[0] != "have" and _FOR_NOW.search(reading.text):
         denied = reading.clause.denied or reading.ended
         return [Fact(subject.name, "staying_in", one, when="span") for one in found if not denied]
     facts = facts_of(reading, subject, "lives_in", found[:1], 8_500)
