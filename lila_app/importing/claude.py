@@ -1,10 +1,11 @@
 """Claude's data export: an array of conversations, each a list of messages.
 
 A message's words are its text blocks (older exports: its `text`), after the names of its files and
-the text of its attachments, which is what the person pasted. Thinking, calls of tools and what they
-returned are named. Where messages say which one they answer, the branch that ends with the last
-message is taken. Times carry their zone; one without is refused, unless the person says what it
-means. Users, projects and memories are other files of the export: they are named, not read.
+the text of its attachments, which is what the person pasted, quoted line by line. Thinking, calls
+of tools and what they returned are named. Where messages say which they answer, the branch that
+ends with the last message is taken. Times carry their zone; one without is refused, unless the
+person says what it means. Users, projects and memories are other files of the export: they are
+named, not read.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _words(body: Json) -> str:
     for one in items(body.get("attachments")):
         attached = mapping(one)
         lines.append(_label(attached))
-        lines.append(text(attached.get("extracted_content")))
+        lines += _quoted(text(attached.get("extracted_content")))
     lines += [_label(mapping(one)) for one in items(body.get("files"))]
     blocks = [mapping(one) for one in items(body.get("content"))]
     said = [text(one.get("text")) for one in blocks if text(one.get("type")) not in _SILENT]
@@ -121,6 +122,14 @@ def _words(body: Json) -> str:
         # Where there are only silent blocks, `text` says no more than that they cannot be shown.
         said = [] if silent else [text(body.get("text"))]
     return "\n".join(line for line in [*lines, *said] if line.strip())
+
+
+def _quoted(attached: str) -> list[str]:
+    """The text of an attachment: somebody else's words until shown otherwise, so quoted as such.
+
+    What is learned of the person is learned from their own.
+    """
+    return [f"> {line}" for line in attached.splitlines() if line.strip()]
 
 
 def _label(attached: Json) -> str:

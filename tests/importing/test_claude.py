@@ -72,7 +72,7 @@ def test_pasted_text_is_imported_and_files_are_named(store: Store, tmp_path: Pat
     bring(store, path)
     assert said(store) == [
         (
-            "[attachment paste.txt]\na long paste\n[attachment without a name]\n"
+            "[attachment paste.txt]\n> a long paste\n[attachment without a name]\n"
             "[attachment photo.jpg]",
             None,
         )

@@ -15,7 +15,8 @@ LONGEST = 400
 """Characters of a sentence that is parsed; a longer one is no sentence anybody says."""
 
 _READ = 12_000
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+# Fenced code, and lines marked as somebody else's words: a mail that is answered, a paste.
+_SHOWN = re.compile(r"```.*?(?:```|\Z)|^[ \t]{0,3}>[^\n]*", re.DOTALL | re.MULTILINE)
 _END = re.compile(r"(?<=[.!?…])[\"”')\]]*(?=\s)|\n+|(?<=[;])(?=\s)")
 _TITLE = re.compile(
     r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|etc|e\.g|i\.e|approx|[A-Z])\.$", re.IGNORECASE
@@ -23,8 +24,8 @@ _TITLE = re.compile(
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences by offsets, without blanks at their ends, outside of fenced code."""
-    text = _FENCE.sub(lambda found: " " * len(found[0]), text[:_READ])
+    """The sentences by offsets, without blanks at their ends; none in fences and quoted lines."""
+    text = _SHOWN.sub(lambda found: " " * len(found[0]), text[:_READ])
     found: list[tuple[int, int]] = []
     for start, end in _pieces(text):
         piece = text[start:end]
