@@ -12,7 +12,7 @@ from lila_app.memory.taking import Taking
 from lila_app.storage import changes, conflicts, facts, memories, turns
 from lila_app.storage.changes import Change
 from lila_app.storage.driver import Connection
-from lila_app.storage.facts import FactRow
+from lila_app.storage.facts import FactRow, SightingRow
 from lila_app.views.memory import (
     CandidateInfo,
     ChangeInfo,
@@ -36,7 +36,8 @@ def why(connection: Connection, id: str) -> WhyInfo:
     row = None if memory is None else memories.get(connection, memory)
     ids = [fact.id for fact in held]
     seen = facts.sightings(connection, ids) if ids else []
-    told = [one.turn_id for one in seen]
+    said = [one for one in seen if one.how != "use"]
+    told = [one.turn_id for one in said]
     told += [fact.source_turn for fact in held if fact.source_turn is not None]
     told += [row.source_turn] if row is not None and row.source_turn is not None else []
     by = row.superseded_by if row is not None else None
@@ -45,10 +46,8 @@ def why(connection: Connection, id: str) -> WhyInfo:
         memory=None if row is None else convert.memory(row),
         facts=tuple(fact_info(fact) for fact in held),
         sources=_sources(connection, told),
-        sightings=tuple(SightingInfo(s.fact_id, s.turn_id, s.at, s.how) for s in seen),
-        uses=()
-        if memory is None
-        else tuple(UseInfo(turn, at) for turn, at in facts.uses(connection, memory)),
+        sightings=tuple(SightingInfo(s.fact_id, s.turn_id, s.at, s.how) for s in said),
+        uses=_uses(connection, memory, seen),
         changes=changes_of(connection, [*ids, *([memory] if memory else [])]),
         supersedes=_supersedes(connection, ids, memory),
         superseded_by=by or next((fact.superseded_by for fact in held if fact.superseded_by), None),
@@ -120,6 +119,20 @@ def _supersedes(connection: Connection, ids: Sequence[str], memory: str | None) 
             if fact.memory_id is None or fact.memory_id not in found
         ]
     return tuple(dict.fromkeys(found))
+
+
+def _uses(
+    connection: Connection, memory: str | None, seen: Sequence[SightingRow]
+) -> tuple[UseInfo, ...]:
+    """The replies it helped, as a memory and before it was one: nobody said it in those turns."""
+    found = {one.turn_id: one.at for one in seen if one.how == "use"}
+    if memory is not None:
+        found |= dict(facts.uses(connection, memory))
+    return tuple(UseInfo(turn, at) for turn, at in sorted(found.items(), key=_when))
+
+
+def _when(use: tuple[str, str]) -> tuple[str, int]:
+    return use[1], int(use[0][1:])
 
 
 def _sources(connection: Connection, told: Sequence[str]) -> tuple[SourceInfo, ...]:

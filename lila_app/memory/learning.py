@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from lila_app.memory import by_model, revision
+from lila_app.memory import by_model, revision, using
 from lila_app.memory.completer import Completer
 from lila_app.memory.model import ME, Candidate, Extracted, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
@@ -22,15 +22,13 @@ from lila_app.memory.promotion import Rules
 from lila_app.memory.retention import expires
 from lila_app.memory.revising import revise
 from lila_app.memory.taking import Heard, Taken, Taking
-from lila_app.storage import episodes, erasure, facts, memories, traces
+from lila_app.storage import episodes, erasure, facts, memories
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
 from lila_app.storage.episodes import Episode
 from lila_app.storage.erasure import OvertakenError
 from lila_app.storage.memories import Holds, MemoryKind, MemoryRow
-from lila_app.storage.terms import quoted
 from lila_app.storage.turns import TurnRow
-from lila_app.storage.values import instant
 
 Progress = Callable[[int, int, str], None]
 
@@ -243,7 +241,7 @@ class Learner:
             if not (kept and one.predicate == "note")
         ]
         self._revise(taking, heard, read.extracted, taken)
-        self._note_uses(connection, taking, read)
+        using.note(taking, turn, read.shown, read.utterance.at)
         if self._model and not turn.source and not turn.erased:
             episodes.ask_later(connection, turn.id)
 
@@ -306,50 +304,6 @@ class Learner:
         for sentence in revision.changing(heard.words, self._means.rules.revision):
             if not any(start < sentence.end and sentence.start < end for start, end in doubted):
                 revise(taking, heard, sentence)
-
-    def _note_uses(self, connection: Connection, taking: Taking, read: _Read) -> None:
-        """What the reply repeats of what it had in view, and the person had not just said."""
-        turn = read.turn
-        if not turn.reply or turn.erased:
-            return
-        # A reply repeats few things; what is telling is looked for only where a word is shared.
-        said = set(traces.words(turn.reply))
-        at = instant(turn.at)
-        for id, text in read.shown.items():
-            if id[0] == "m" and self._tells(connection, text, turn, said):
-                if facts.used(connection, id, turn.id, at=at):
-                    for fact in facts.of_memories(connection, [id]):
-                        taking.promote(fact.id, read.utterance.at)
-            elif id[0] == "t":
-                for fact in facts.of_turns(connection, [id]):
-                    if fact.stage == "candidate" and self._tells(connection, fact.text, turn, said):
-                        facts.sight(connection, fact.id, turn.id, at=at, how="use")
-                        taking.promote(fact.id, read.utterance.at)
-
-    def _tells(self, connection: Connection, text: str, turn: TurnRow, said: set[str]) -> bool:
-        if said.isdisjoint(traces.words(text)):
-            return False
-        common = _common(connection)
-        return traces.of(text, [turn.user], common).any_in(turn.reply or "")
-
-
-def _common(connection: Connection) -> Callable[[str], bool]:
-    """Whether a word is in so many turns that repeating it shows nothing."""
-    turns: int = connection.execute("select count(*) from turns").fetchone()[0]
-    limit = max(COMMON_TURNS, turns // 100)
-
-    def common(word: str) -> bool:
-        found: int = connection.execute(
-            "select count(*) from (select 1 from turns_fts where turns_fts match ? limit ?)",
-            (quoted(word), limit + 1),
-        ).fetchone()[0]
-        return found > limit
-
-    return common
-
-
-COMMON_TURNS = 20
-"""A word in more turns than this, and in more than 1 % of them, shows nothing by itself."""
 
 
 def _episode(turn: str, date: ResolvedDate) -> Episode:

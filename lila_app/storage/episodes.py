@@ -118,6 +118,18 @@ def shown(source: Source, turn: str) -> list[str]:
         return [row[0] for row in rows]
 
 
+def any_in_session(source: Source, turns: Sequence[str], session: str) -> bool:
+    """Whether any of these turns was spoken in a session."""
+    wanted = [number(turn, "t") for turn in turns]
+    with reading(source) as connection:
+        row = connection.execute(
+            f"select 1 from turns where id in ({', '.join('?' * len(wanted))}) "
+            "and session_id = ? limit 1",
+            (*wanted, number(session, "s")),
+        ).fetchone()
+        return row is not None
+
+
 def texts_of(source: Source, items: Sequence[str]) -> dict[str, str]:
     """The texts of memories, past turns (words and reply), relations and passages, by id."""
     with reading(source) as connection:

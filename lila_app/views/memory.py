@@ -46,7 +46,7 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class SightingInfo:
-    """A turn that bears on a fact: `how` is said, use, confirmed or ended."""
+    """A turn whose own words bear on a fact: `how` is said, confirmed or ended."""
 
     fact_id: str
     turn_id: str

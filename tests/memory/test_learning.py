@@ -7,19 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from lila_app.facade.explaining import why
 from lila_app.memory.learning import Kept
 from lila_app.storage import (
     check,
     entities,
     episodes,
     facts,
+    ledger,
     memories,
     merges,
     relations,
+    sessions,
     turns,
 )
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
+from lila_app.storage.ledger import UsageRow
 from tests.memory.saying import Life, life, when
 from tests.storage.builders import answered
 
@@ -33,6 +37,11 @@ def person(tmp_path: Path) -> Iterator[Life]:
 
 def texts(person: Life, status: str = "current") -> list[str]:
     return [row.text for row in memories.list_memories(person.store) if row.status == status]
+
+
+def elsewhere(person: Life) -> str:
+    """Another session."""
+    return sessions.create(person.store, at=when(1), use_case="chat", title="").id
 
 
 def test_what_people_say_once_is_a_memory_at_once_and_the_rest_waits(person: Life) -> None:
@@ -203,12 +212,56 @@ def test_what_a_reply_really_repeats_is_noted_as_a_use(person: Life) -> None:
 
 
 def test_a_candidate_whose_turn_helps_replies_becomes_a_memory(person: Life) -> None:
-    told = person.say("I like ceviche.")
+    told = person.say("For dinner I like ceviche.")
     seen = [(told.id, told.digest, told.user)]
-    for question in ("dinner?", "and lunch?"):
-        answered(person.store, person.session, question, "How about ceviche?", seen)
+    for question in ("What is for dinner?", "and for dinner tomorrow?"):
+        answered(person.store, elsewhere(person), question, "How about ceviche?", seen)
     person.learn()
     assert texts(person) == ["the person likes ceviche"]
+    with person.store.read() as connection:
+        known = why(connection, "m1")
+    assert [one.turn_id for one in known.sources] == ["t1"]
+    assert [one.turn_id for one in known.sightings] == ["t1"]
+    assert [one.turn_id for one in known.uses] == ["t2", "t3"]
+
+
+def test_what_was_said_in_the_same_conversation_helps_no_reply(person: Life) -> None:
+    told = person.say("For dinner I like ceviche. I am allergic to nuts.")
+    (nuts,) = memories.list_memories(person.store)
+    seen = [(told.id, told.digest, told.user), (nuts.id, nuts.digest, nuts.text)]
+    for question in ("What is for dinner?", "An allergy, dinner, ideas?"):
+        answered(person.store, person.session, question, "Ceviche, no nuts.", seen)
+    person.learn()
+    assert (texts(person), facts.uses(person.store, nuts.id)) == ([nuts.text], [])
+
+
+def test_a_reply_to_something_else_is_not_helped_by_what_it_repeats(person: Life) -> None:
+    told = person.say("For dinner I like ceviche. I am allergic to nuts.")
+    (nuts,) = memories.list_memories(person.store)
+    seen = [(told.id, told.digest, told.user), (nuts.id, nuts.digest, nuts.text)]
+    for question in ("Hello!", "Tell me of Tokyo."):
+        answered(person.store, elsewhere(person), question, "Ceviche, no nuts.", seen)
+    person.learn()
+    assert (texts(person), facts.uses(person.store, nuts.id)) == ([nuts.text], [])
+
+
+@pytest.mark.parametrize("ended", ["stopped", "length"])
+def test_a_reply_that_did_not_end_by_itself_is_no_evidence(person: Life, ended: str) -> None:
+    told = person.say("For dinner I like ceviche.")
+    seen = [(told.id, told.digest, told.user)]
+    for question in ("What is for dinner?", "and for dinner tomorrow?"):
+        turn, record = answered(
+            person.store, elsewhere(person), question, "Ceviche. Ceviche.", seen
+        )
+        if ended == "length":
+            none = (None, None, None, None, None, None)
+            call = UsageRow(when(0), record, "fake", "one", *none, "length")
+            ledger.add_usage(person.store, call)
+        else:
+            with person.store.write() as connection:
+                connection.execute("update turns set stopped = 1 where id = ?", (turn.id[1:],))
+    person.learn()
+    assert texts(person) == []
 
 
 def test_a_given_memory_replaces_the_one_before_on_the_same_day(person: Life) -> None:
