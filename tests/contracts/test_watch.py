@@ -35,6 +35,7 @@ def report(home: Path, clock: FakeClock) -> CacheReport:
         return lila.cache.report()
 
 
+@pytest.mark.slow
 def test_a_chat_that_reads_its_cache_is_not_warned_about_cuts_included(
     home: Path, server: AnthropicServer, clock: FakeClock
 ) -> None:
@@ -52,6 +53,7 @@ def test_a_chat_that_reads_its_cache_is_not_warned_about_cuts_included(
     assert (rolling.calls, rolling.gap, rolling.choice) == (30, 61, "short")
 
 
+@pytest.mark.slow
 def test_a_clock_at_the_top_is_named_as_the_block_that_differs(
     home: Path, server: AnthropicServer, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_clock_at_the_top_is_named_as_the_block_that_differs(
     assert logged == [f"a promised cache read did not come: {NAME}, changed"] * len(found)
 
 
+@pytest.mark.slow
 def test_a_cache_that_was_lost_at_the_provider_is_the_providers(
     home: Path, server: AnthropicServer, clock: FakeClock
 ) -> None:

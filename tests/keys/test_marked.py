@@ -17,6 +17,8 @@ from tests.cli.lila import environment
 from tests.cli.terminal import terminal
 from tests.keys.echoing import REPLY, Echoing, Family, Mood, echoing
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-marked-5b7e0c92d41f4a6e8833aa10f2c6d9be"
 SIGNS = tuple(
     sign.encode()

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import aclosing
 from pathlib import Path
 
+import pytest
+
 from lila_app.assistant import Lila
 from lila_app.testing import FakeClock, ScriptedProvider
 from tests.assistant.conftest import Open, say
@@ -36,6 +38,7 @@ def statuses(lila: Lila) -> dict[str, str]:
     return {f"c{n}": lila.contexts.replay(f"c{n}").status for n in range(1, 61)}
 
 
+@pytest.mark.slow
 def test_every_turn_replays_identically_until_something_in_it_is_forgotten(
     open_again: Open, provider: ScriptedProvider, clock: FakeClock, tmp_path: Path
 ) -> None:

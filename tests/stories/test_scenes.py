@@ -75,6 +75,7 @@ def recalled(context: Context) -> str:
     return "".join(block(context, name) for name in ("profile", "memory", "graph", "documents"))
 
 
+@pytest.mark.slow
 def test_luna_the_cat_is_known_at_turn_102_after_a_hundred_turns_of_code(
     lila: Lila, clock: FakeClock
 ) -> None:
@@ -86,6 +87,7 @@ def test_luna_the_cat_is_known_at_turn_102_after_a_hundred_turns_of_code(
     assert "Luna" in recalled(context)
 
 
+@pytest.mark.slow
 def test_the_favourite_colour_is_known_six_months_later_in_another_session(
     lila: Lila, clock: FakeClock
 ) -> None:
