@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from lila_app.memory import by_model, revision, using
+from lila_app.memory import already, by_model, restating, revision, using
 from lila_app.memory.completer import Completer
 from lila_app.memory.model import ME, Candidate, Extracted, ResolvedDate, Utterance
 from lila_app.memory.predicates import Predicates
@@ -22,7 +22,7 @@ from lila_app.memory.promotion import Rules
 from lila_app.memory.retention import expires
 from lila_app.memory.revising import revise
 from lila_app.memory.taking import Heard, Taken, Taking
-from lila_app.storage import episodes, erasure, facts, memories
+from lila_app.storage import changes, episodes, erasure, facts, memories
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
 from lila_app.storage.episodes import Episode
@@ -127,11 +127,17 @@ class Learner:
 
         `instead_of` is a memory it takes the place of, with all that one stated. With `later` what
         it states is left to `understand`, for who cannot wait until a parser is loaded (3 s).
+        What is kept already is returned as it is, confirmed.
         """
         means = self._means
         at = datetime.fromisoformat(kept.at).astimezone(means.zone)
-        extracted = Extracted((), (), ()) if later else self._stated_in(kept.text, at)
+        old = [] if instead_of is None else [instead_of]
+        extracted = Extracted((), (), ()) if later else self._stated_in(kept.text, at, old)
         with means.store.write() as connection:
+            if instead_of is None and not kept.external_ids:
+                same = already.held(connection, kept.text, extracted.candidates, kept.at)
+                if same is not None:
+                    return already.confirmed(connection, *same, kept.source_turn, kept.at)
             row = memories.add(
                 connection,
                 kept.text,
@@ -146,7 +152,8 @@ class Learner:
             taking.kept(row.id, kept.at)
             if instead_of is not None:
                 taking.replace(instead_of, row.id, kept.at)
-            heard = Heard(at, "", kept.text, kept.source_turn, row.id)
+            words = restating.first_person(kept.text)
+            heard = Heard(at, "", words, kept.source_turn, row.id)
             self._take_given(taking, heard, extracted, revising=instead_of is None)
             return memories.get(connection, row.id)
 
@@ -156,20 +163,30 @@ class Learner:
         generation = erasure.generation(means.store)
         row = memories.get(means.store, id)
         at = datetime.fromisoformat(row.at).astimezone(means.zone)
-        extracted = self._stated_in(row.text, at)
+        old = memories.replaced_by(means.store, id)
+        extracted = self._stated_in(row.text, at, old)
         with means.store.write() as connection:
             erasure.require(connection, generation)
             if row.status == "current" and not facts.of_memories(connection, [id]):
                 taking = Taking(connection, means.rules, means.zone)
-                heard = Heard(at, "", row.text, row.source_turn, id)
-                self._take_given(taking, heard, extracted, revising=True)
+                # It is taken back together with the memory, and with what that took the place of.
+                taking.root = next((one.root for one in changes.of(connection, [id])), None)
+                heard = Heard(at, "", restating.first_person(row.text), row.source_turn, id)
+                self._take_given(taking, heard, extracted, revising=not old)
 
-    def _stated_in(self, text: str, at: datetime) -> Extracted:
-        """What the person states by giving a text; that it is to be kept is no fact of its own."""
+    def _stated_in(self, text: str, at: datetime, before: Sequence[str] = ()) -> Extracted:
+        """What the person states by giving a text; that it is to be kept is no fact of its own.
+
+        `before` are the memories it takes the place of, whose facts say what it is about.
+        """
         means = self._means
-        found = means.extractor.extract(Utterance(text, ME, at), means.known())
+        words = restating.first_person(text)
+        found = means.extractor.extract(Utterance(words, ME, at), means.known())
         stated = [
-            replace(one, explicit=True) for one in found.candidates if one.predicate != "note"
+            replace(one, explicit=True)
+            for one in found.candidates
+            or restating.restated(means.store, text, means.predicates, before)
+            if one.predicate != "note"
         ]
         # What is over is taken in last: it closes what the same text may just have said.
         stated.sort(key=lambda one: one.cue == "ended")

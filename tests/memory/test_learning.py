@@ -10,6 +10,7 @@ import pytest
 from lila_app.facade.explaining import why
 from lila_app.memory.learning import Kept
 from lila_app.storage import (
+    changes,
     check,
     entities,
     episodes,
@@ -280,9 +281,48 @@ def test_what_else_a_replaced_memory_said_lives_on(person: Life) -> None:
 
 def test_a_fact_that_is_given_again_in_other_words_is_told_by_those(person: Life) -> None:
     person.say("I am allergic to nuts.")
-    kept = person.keep("Remember that I am allergic to nuts, please", 2)
+    kept = person.keep("I am allergic to nuts and carry a pen for it", 2)
     old, new = memories.list_memories(person.store)
     assert (old.superseded_by, new.id, new.kind) == (kept.id, kept.id, "core")
+
+
+def test_a_fact_that_is_given_again_and_says_no_more_changes_nothing(person: Life) -> None:
+    person.say("I am allergic to nuts.")
+    (old,) = memories.list_memories(person.store)
+    assert person.keep("Remember that I am allergic to nuts, please", 2) == old
+    assert person.keep("the person allergic_to nuts", 3) == old
+    assert memories.list_memories(person.store) == [old]
+
+
+def test_what_is_given_in_the_same_words_twice_is_kept_once(person: Life) -> None:
+    first = person.keep("The spare key hangs behind the boiler")
+    assert person.keep("the spare key hangs behind the boiler.", 1) == first
+    other = person.keep("The spare key hangs behind the blue boiler", 2)
+    assert [row.id for row in memories.list_memories(person.store)] == [first.id, other.id]
+    changes_ = changes.of(person.store, [first.id])
+    assert [one.what for one in changes_] == ["kept"]
+
+
+def test_what_was_replaced_can_be_given_again(person: Life) -> None:
+    first = person.keep("I live in Lisbon")
+    second = person.keep("I live in Porto", 5)
+    third = person.keep("I live in Lisbon", 9)
+    assert len({first.id, second.id, third.id}) == 3
+    assert texts(person) == ["I live in Lisbon"]
+
+
+def test_an_edit_and_what_is_read_in_it_later_are_taken_back_together(person: Life) -> None:
+    first = person.keep("I live in Lisbon")
+    new = Kept("The person lives in Porto", "fact", False, when(3))
+    second = person.learner.keep(new, instead_of=first.id, later=True)
+    person.learner.understand(second.id)
+    done = changes.last(person.store)
+    assert done is not None
+    with person.store.write() as connection:
+        changes.undo(connection, done, at=when(4))
+    assert texts(person) == ["I live in Lisbon"]
+    assert [one.status for one in facts.listed(person.store)] == ["current", "closed"]
+    assert [one.status for one in relations.all_relations(person.store)] == ["current", "closed"]
 
 
 def test_a_sentence_that_says_something_changed_marks_both_and_retires_none(
