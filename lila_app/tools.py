@@ -148,7 +148,7 @@ class _Changing:
             if not _believed(core):
                 continue
             if _folded(wanted).strip("[]") in (_folded(core.text), core.id):
-                put = self._memory.edit(core.id, text, where.now)
+                put = self._memory.edit(core.id, text, where.now, later=True)
                 did = _taken_back(f"in the place of “{core.text}” is now", put)
                 return Output(f"{put.id} is in the place of {core.id}.", (core.id, put.id), did)
         raise UsageError("no standing fact of these words is kept", hint="give it word for word")

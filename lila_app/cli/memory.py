@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 as_of_then = click.option(
     "--as-of",
     "as_of",
-    type=options.ValidityEnd(),
+    type=options.Then(),
     metavar="DATE",
-    help="Only what LILA believed at the end of that day (or at a time with its zone).",
+    help="Only what LILA believed at the end of that day, or at a time.",
 )
 
 
@@ -53,11 +53,13 @@ def add(
     """Let LILA remember something."""
     with opened() as lila:
         kind = "core" if core else "fact"
-        made = lila.memory.add(" ".join(text), kind=kind, pinned=pinned, now=now)
+        made = lila.memory.keep(" ".join(text), kind=kind, pinned=pinned, now=now)
     if as_json:
-        document(memory=made)
+        document(memory=made.memory, already=made.already)
+    elif made.already:
+        answer(f"kept already, as {made.memory.id}: {made.memory.text}")
     else:
-        answer(made.id)
+        answer(made.memory.id)
 
 
 @memory.command("list")
@@ -87,6 +89,8 @@ def list_memories(kind: str | None, as_of: str | None, limit: int | None, as_jso
     ]
     if rows:
         table(("id", "kind", "", "state", "since", "replaced by", "memory"), rows)
+    elif as_of is not None:
+        note(f"LILA remembered nothing yet on {as_of.replace('T', ' at ')}")
     else:
         note("there is no memory yet; `lila memory add TEXT` makes one")
 

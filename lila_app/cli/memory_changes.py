@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from lila_app.cli import options
 from lila_app.cli.opening import opened
-from lila_app.cli.output import answer, document, note
+from lila_app.cli.output import answer, document, note, one_line
 from lila_app.cli.progress import progress
 from lila_app.errors import Cancelled
+
+if TYPE_CHECKING:
+    from lila_app.views.memory import UndoInfo
 
 
 @click.command()
@@ -21,11 +25,17 @@ from lila_app.errors import Cancelled
 def edit(id: str, text: tuple[str, ...], now: datetime | None, as_json: bool) -> None:
     """Put other words in a memory's place; the old ones are kept as superseded."""
     with opened() as lila:
+        had = bool(lila.memory.why(id).facts)
         made = lila.memory.edit(id, " ".join(text), now=now)
+        read = bool(lila.memory.why(made.id).facts)
     if as_json:
         document(memory=made)
     else:
         answer(made.id)
+    if made.id == id:
+        note("it says so already; nothing was changed")
+    elif had and not read:
+        note("nothing could be read from it; it is kept as a sentence")
 
 
 @click.command()
@@ -52,11 +62,18 @@ def unpin(id: str, as_json: bool) -> None:
 def promote(id: str, core: bool, now: datetime | None, as_json: bool) -> None:
     """Make a memory of a fact that waits (f12), or a core memory with --core."""
     with opened() as lila:
+        before = lila.memory.why(id).memory
         made = lila.memory.promote(id, core=core, now=now)
+    kind = "core memory" if made.kind == "core" else "memory"
+    same = before is not None and (before.kind, before.status) == (made.kind, made.status)
     if as_json:
         document(memory=made)
     else:
-        answer(f"{made.id} is a {'core memory' if made.kind == 'core' else 'memory'}")
+        answer(f"{made.id} is a {kind}{' already' if same else ''}")
+    if same and made.status == "closed":
+        note(f"it was replaced by {made.superseded_by}; `lila memory undo {made.id}` takes it back")
+    elif same and made.kind != "core":
+        note(f"`lila memory promote {made.id} --core` makes it a part of every conversation")
 
 
 @click.command()
@@ -88,7 +105,7 @@ def confirm(id: str, now: datetime | None, as_json: bool) -> None:
 @options.as_json
 def resolve(id: str, now: datetime | None, as_json: bool) -> None:
     """Decide a conflict: keep this one and close what contradicts it."""
-    _settled(id, now, as_json)
+    _settled(id, now, as_json, deciding=True)
 
 
 @click.command()
@@ -102,7 +119,7 @@ def undo(id: str | None, now: datetime | None, as_json: bool) -> None:
     if as_json:
         document(undone=done)
     else:
-        answer(f"took back: {done.what} ({', '.join(done.ids)})")
+        answer(one_line(f"took back: {_taken_back(done)}"))
 
 
 @click.command()
@@ -124,6 +141,16 @@ def learn(as_json: bool) -> None:
         note(f"{done.waiting} turns still wait")
 
 
+def _taken_back(done: UndoInfo) -> str:
+    """What is gone and what holds again, in words; else what it was about."""
+    parts = [f"{one.id} ‘{one.text}’ is gone" for one in done.gone]
+    parts += [f"{one.id} ‘{one.text}’ holds again" for one in done.again]
+    if parts:
+        return ", ".join(parts)
+    about = ", ".join(f"{one.id} ‘{one.text}’" for one in done.other) or ", ".join(done.ids)
+    return f"{done.what} ({about})"
+
+
 def _pinned(id: str, pinned: bool, as_json: bool) -> None:
     with opened() as lila:
         made = lila.memory.pin(id, pinned)
@@ -133,13 +160,16 @@ def _pinned(id: str, pinned: bool, as_json: bool) -> None:
         answer(f"{made.id} is {'pinned' if made.pinned else 'not pinned'}")
 
 
-def _settled(id: str, now: datetime | None, as_json: bool) -> None:
+def _settled(id: str, now: datetime | None, as_json: bool, *, deciding: bool = False) -> None:
     with opened() as lila:
+        doubted = any(fact.status == "conflict" for fact in lila.memory.why(id).facts)
         closed = lila.memory.confirm(id, now=now)
     if as_json:
         document(confirmed=id, closed=closed)
     else:
         answer(f"{id} holds" + (f"; closed {', '.join(closed)}" if closed else ""))
+    if deciding and not doubted:
+        note(f"nothing contradicts {id}, so there was nothing to decide")
 
 
 COMMANDS = (edit, pin, unpin, promote, demote, confirm, resolve, undo, learn)

@@ -43,7 +43,7 @@ REASONS = {
 @click.argument("id", metavar="ID")
 @options.as_json
 def why(id: str, as_json: bool) -> None:
-    """Say where a memory (m12) or fact (f12) is from, what was done to it, what it helped."""
+    """Say where a memory (m12), fact (f12) or relation (r12) is from and what was done to it."""
     with opened() as lila:
         found = lila.memory.why(id)
     if as_json:

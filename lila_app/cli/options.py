@@ -43,6 +43,20 @@ class ValidityEnd(click.ParamType[str]):
             return resolve(text, system_clock).isoformat()
 
 
+class Then(ValidityEnd):
+    """A moment that is over: a day, or a time, which without a zone is the person's own."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Keep a day and a time without a zone as they are."""
+        try:
+            time = datetime.fromisoformat(str(value))
+        except ValueError:
+            return super().convert(value, param, ctx)
+        return str(value) if time.tzinfo is None else super().convert(value, param, ctx)
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 at_now = click.option(
     "--now", type=ZonedTime(), metavar="TIME", help="Take this for the present; ISO with zone."

@@ -56,6 +56,10 @@ def demote(connection: Connection, id: str, at: str) -> MemoryRow:
     """Take a core memory out of the profile pack; stop offering any other."""
     memory = memories.get(connection, id)
     held = facts.of_memories(connection, [id])
+    if memory.status == "closed":
+        raise UsageError(
+            f"{id} is not offered as it is", hint="`lila memory promote` offers it again"
+        )
     if memory.kind == "core":
         made = steps(connection, id, kind="fact")
         stage = "long_term"
@@ -102,15 +106,23 @@ def close(taking: Taking, connection: Connection, old: FactRow, by: FactRow, at:
     return made
 
 
-def edit(resources: Resources, id: str, text: str, at: datetime) -> MemoryRow:
-    """Put other words in a memory's place: a new row, the old one kept as superseded."""
-    cold = not resources.looking.parses
+def edit(
+    resources: Resources, id: str, text: str, at: datetime, *, later: bool = False
+) -> MemoryRow:
+    """Put other words in a memory's place: a new row, the old one kept as superseded.
+
+    With `later` nobody waits for a parser that has to be loaded first; the same words change
+    nothing.
+    """
+    cold = later and not resources.looking.parses
     learner: Learner = resources.learner
     old = memories.get(resources.store, id)
     if old.superseded_by is not None:
         raise UsageError(
             f"{id} was replaced by {old.superseded_by}", hint=f"edit {old.superseded_by}"
         )
+    if old.text == text:
+        return old
     kind: MemoryKind = "core" if old.kind == "core" else "fact"
     stamp = at.isoformat()
     kept = Kept(text, kind, old.pinned, stamp, old.external_ids)
@@ -121,7 +133,7 @@ def edit(resources: Resources, id: str, text: str, at: datetime) -> MemoryRow:
 
 
 def undo(connection: Connection, id: str | None, at: str) -> Change:
-    """Take back the last change, of one memory or fact or of all."""
+    """Take back the last change, of one memory or fact or of all, and what was made with it."""
     ids = [] if id is None else [id, *_near(connection, id)]
     found = changes.last(connection, ids)
     if found is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lila_app.errors import NotFoundError
+from lila_app.errors import NotFoundError, UsageError
 from lila_app.facade import convert
 from lila_app.memory import promotion
 from lila_app.memory.promotion import Rules
 from lila_app.memory.taking import Taking
-from lila_app.storage import changes, conflicts, facts, memories, turns
+from lila_app.storage import changes, conflicts, facts, memories, relations, turns
 from lila_app.storage.changes import Change
 from lila_app.storage.driver import Connection
 from lila_app.storage.facts import FactRow, SightingRow
@@ -18,15 +19,27 @@ from lila_app.views.memory import (
     ChangeInfo,
     ConflictInfo,
     FactInfo,
+    Named,
     SightingInfo,
     SourceInfo,
+    UndoInfo,
     UseInfo,
     WhyInfo,
 )
 
 
 def why(connection: Connection, id: str) -> WhyInfo:
-    """Everything that is known of how a memory or fact came to be. Raises `NotFoundError`."""
+    """Everything that is known of how a memory, fact or relation came to be.
+
+    Raises `NotFoundError`, and `UsageError` for a relation that comes from neither of them.
+    """
+    if id[:1] == "r":
+        source = relations.get(connection, id).source
+        if source[:1] not in ("f", "m"):
+            raise UsageError(
+                f"{id} comes from no memory", hint="`lila graph list` shows where it is from"
+            )
+        return replace(why(connection, source), id=id)
     if id[:1] == "f":
         held = [facts.get(connection, id)]
         memory = held[0].memory_id
@@ -86,6 +99,35 @@ def change_info(change: Change, undone: bool = False) -> ChangeInfo:
     """A change as it is shown."""
     ids = tuple(dict.fromkeys(step.id for step in change.steps))
     return ChangeInfo(change.what, change.why, change.at, ids, undone)
+
+
+def undone(connection: Connection, change: Change) -> UndoInfo:
+    """What taking a change back came to, in words: of a fact with a memory the memory's only."""
+    status = {step.id: step.after for step in change.steps if step.column == "status"}
+    was = {step.id: step.before for step in reversed(change.steps) if step.column == "status"}
+    ids = tuple(dict.fromkeys(step.id for step in change.steps))
+    told = _told(connection, ids)
+    ends = {id: (was[id] == "closed", status[id] == "closed") for id in status if id in told}
+    moved = [id for id, (before, after) in ends.items() if before != after]
+    return UndoInfo(
+        change.what,
+        change.at,
+        ids,
+        gone=tuple(told[id] for id in moved if status[id] == "closed"),
+        again=tuple(told[id] for id in moved if status[id] != "closed"),
+        other=tuple(one for id, one in told.items() if id not in moved),
+    )
+
+
+def _told(connection: Connection, ids: Sequence[str]) -> dict[str, Named]:
+    """Memories, and facts that are none of these memories', by id in the order of the ids."""
+    rows = memories.by_ids(connection, [id for id in ids if id[0] == "m"])
+    told = {row.id: Named(row.id, row.text) for row in rows}
+    words = {row.text for row in rows}
+    for fact in facts.by_ids(connection, [id for id in ids if id[0] == "f"]):
+        if fact.memory_id not in told and fact.text not in words:
+            told[fact.id] = Named(fact.id, fact.text)
+    return {id: told[id] for id in ids if id in told}
 
 
 def fact_info(row: FactRow) -> FactInfo:

@@ -14,19 +14,22 @@ from lila_app.errors import UsageError
 from lila_app.facade import convert
 from lila_app.facade.asking import plain_question
 from lila_app.resources import Resources
-from lila_app.storage import changes, episodes, forget, memories
-from lila_app.storage.memories import MemoryKind
+from lila_app.storage import changes, episodes, facts, forget, memories
+from lila_app.storage.memories import MemoryKind, MemoryRow
 from lila_app.views import ForgetReport, MemoryHit, MemoryInfo, Progress
 from lila_app.views.memory import (
     CandidateInfo,
     ChangeInfo,
     ConflictInfo,
     FactInfo,
+    KeptInfo,
     LearnInfo,
+    UndoInfo,
     WhyInfo,
 )
 
 if TYPE_CHECKING:
+    from lila_app.memory.learning import Kept
     from lila_app.memory.taking import Taking
     from lila_app.storage.driver import Connection
 
@@ -50,15 +53,37 @@ class Memory:
         external_ids: Sequence[str] = (),
         source_turn: str | None = None,
     ) -> MemoryInfo:
+        """Keep a memory, as `keep` does; the memory that holds it."""
+        return self.keep(
+            text,
+            kind=kind,
+            pinned=pinned,
+            now=now,
+            external_ids=external_ids,
+            source_turn=source_turn,
+        ).memory
+
+    def keep(
+        self,
+        text: str,
+        *,
+        kind: str = "fact",
+        pinned: bool = False,
+        now: datetime | str | None = None,
+        external_ids: Sequence[str] = (),
+        source_turn: str | None = None,
+    ) -> KeptInfo:
         """Keep a memory: a "fact" is recalled when it fits, a "core" one opens every prompt.
 
-        What it states takes the place of what it contradicts (`undo` takes that back).
-        `source_turn` is where it was said; forgetting the memory then takes it from there too.
+        What is held already, in these words or others, stays as it is and is named. What it states
+        takes the place of what it contradicts (`undo` takes that back). `source_turn` is where it
+        was said; forgetting the memory then takes it from there too.
         """
         from lila_app.memory.learning import Kept
 
         words = " ".join(usable(text).split())
         kept = Kept(words, _kind(kind), pinned, self._at(now), tuple(external_ids), source_turn)
+        before = self._newest()
         if self._resources.learns:
             # A model's tool has five seconds, and a parser takes three to load.
             cold = source_turn is not None and not self._resources.looking.parses
@@ -76,8 +101,29 @@ class Memory:
                 external_ids=external_ids,
                 source_turn=source_turn,
             )
+        already = int(row.id[1:]) <= before
+        if already:
+            row = self._as_wanted(row, kept)
         self._resources.learn()
-        return convert.memory(row)
+        with self._store.read() as connection:
+            read = bool(facts.of_memories(connection, [row.id]))
+        return KeptInfo(convert.memory(row), already, read)
+
+    def _as_wanted(self, row: MemoryRow, kept: Kept) -> MemoryRow:
+        """A memory that is kept already, made core or pinned where that is asked for."""
+        from lila_app.facade import believing
+
+        at = datetime.fromisoformat(kept.at).astimezone(self._resources.settings.zone)
+        with self._store.write() as connection:
+            if kept.kind == "core" and row.kind != "core":
+                believing.promote(self._taking(connection), connection, row.id, True, at)
+            if kept.pinned and not row.pinned:
+                believing.pin(connection, row.id, True, kept.at)
+            return memories.get(connection, row.id)
+
+    def _newest(self) -> int:
+        found = memories.list_memories(self._store, limit=1)
+        return int(found[0].id[1:]) if found else 0
 
     def show(self, id: str) -> MemoryInfo:
         """One memory. Raises NotFoundError."""
@@ -120,13 +166,12 @@ class Memory:
         most = limit if as_of is None else max(limit, MOST_LOOKED_AT)
         question = plain_question(resources, usable(query), now=self._at(now))
         relevant = dict(finder.memories(question, resources.scales().memories, k=most))
-        believed = None
-        if as_of is not None:
-            believed = {row.id for row in memories.as_of(self._store, self._moment(as_of))}
+        if as_of is None:
+            rows = memories.by_ids(self._store, relevant)
+        else:
+            rows = memories.as_of(self._store, self._moment(as_of))
         hits = [
-            MemoryHit(convert.memory(row), relevant[row.id])
-            for row in memories.by_ids(self._store, relevant)
-            if believed is None or row.id in believed
+            MemoryHit(convert.memory(row), relevant[row.id]) for row in rows if row.id in relevant
         ]
         hits = [hit for hit in hits if hit.score > 0]
         best = sorted(hits, key=lambda hit: (-hit.score, int(hit.memory.id[1:])))
@@ -157,7 +202,6 @@ class Memory:
     def facts(self, limit: int | None = None) -> tuple[FactInfo, ...]:
         """Every fact by id, whatever became of it, the newest `limit` of them."""
         from lila_app.facade import explaining
-        from lila_app.storage import facts
 
         rows = facts.listed(self._store, limit=limit)
         return tuple(explaining.fact_info(row) for row in rows)
@@ -170,12 +214,17 @@ class Memory:
         with self._changing() as connection:
             return tuple(believing.settle(self._taking(connection), connection, id, at))
 
-    def edit(self, id: str, text: str, now: datetime | str | None = None) -> MemoryInfo:
-        """Put other words in a memory's place; the old ones are kept as superseded."""
+    def edit(
+        self, id: str, text: str, now: datetime | str | None = None, *, later: bool = False
+    ) -> MemoryInfo:
+        """Put other words in a memory's place; the old ones are kept as superseded.
+
+        With `later` what they state may be taken in after this returns: loading a parser takes 3 s.
+        """
         from lila_app.facade import believing
 
         words = " ".join(usable(text).split())
-        row = believing.edit(self._resources, id, words, self._here(now))
+        row = believing.edit(self._resources, id, words, self._here(now), later=later)
         self._resources.learn()
         return convert.memory(row)
 
@@ -202,13 +251,13 @@ class Memory:
         with self._changing() as connection:
             return convert.memory(believing.demote(connection, id, self._at(now)))
 
-    def undo(self, id: str | None = None, now: datetime | str | None = None) -> ChangeInfo:
-        """Take back the last change, or the last one of a memory or fact."""
+    def undo(self, id: str | None = None, now: datetime | str | None = None) -> UndoInfo:
+        """Take back the last change, or the last one of a memory or fact, with all it did."""
         from lila_app.facade import believing, explaining
 
         with self._changing() as connection:
             change = believing.undo(connection, id, self._at(now))
-        return explaining.change_info(change)
+            return explaining.undone(connection, change)
 
     def history(self, limit: int = 20) -> tuple[ChangeInfo, ...]:
         """What was done lately to any memory or fact, the newest last."""
@@ -266,13 +315,21 @@ class Memory:
         time_ = moments.resolve(now, self._resources.clock).replace(microsecond=0)
         return time_.astimezone(self._resources.settings.zone)
 
+    def _zoned(self, text: str) -> datetime:
+        """A time as it is written; one without a zone is the person's own. Raises UsageError."""
+        try:
+            time_ = datetime.fromisoformat(text)
+        except ValueError:
+            return moments.resolve(text, self._resources.clock)
+        return time_ if time_.tzinfo else time_.replace(tzinfo=self._resources.settings.zone)
+
     def _moment(self, when: date | datetime | str) -> str:
         """An instant; a day without a time is its last moment where the person lives."""
         if isinstance(when, str):
             try:
                 when = date.fromisoformat(when)
             except ValueError:
-                return moments.stored(moments.resolve(str(when), self._resources.clock))
+                when = self._zoned(str(when))
         if isinstance(when, datetime):
             return moments.stored(moments.resolve(when, self._resources.clock))
         zone = self._resources.settings.zone

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lila_app.errors import NotFoundError, UsageError
 from lila_app.storage import events, relations
 from lila_app.storage.connection import Source, reading
 from lila_app.storage.driver import Connection
-from lila_app.storage.values import number
+from lila_app.storage.values import instant, number
 
 KIND = "memory_changed"
 
@@ -81,7 +81,7 @@ def make(
     the first of the changes this one belongs to; `party` are the facts that contradict
     each other, `subject` being one of them.
     """
-    real = [step for step in steps if step.before != step.after]
+    real = [_in_utc(step) for step in steps if step.before != step.after]
     if not real and not party:
         return None
     for step in real:
@@ -100,6 +100,16 @@ def make(
     return events.append(
         connection, KIND, subject=subject or real[0].id, session_id=None, at=at, body=body
     ).sequence
+
+
+def _in_utc(step: Step) -> Step:
+    """Times are compared as text, so they are kept in one zone whatever zone they are given in."""
+    if step.column != "closed_at":
+        return step
+    before, after = (
+        instant(value) if isinstance(value, str) else value for value in (step.before, step.after)
+    )
+    return replace(step, before=before, after=after)
 
 
 def step(connection: Connection, id: str, column: str, after: Value) -> Step:
@@ -140,6 +150,18 @@ def last(source: Source, ids: Iterable[str] = ()) -> Change | None:
         found = of(connection, wanted) if wanted else recent(connection)
     standing = _standing(found)
     return standing[-1] if standing else None
+
+
+def at(source: Source, letter: str, moment: str) -> dict[str, dict[str, Value]]:
+    """By row (of the kind `letter`), the columns that were otherwise at a moment, as they were."""
+    until, then = instant(moment), dict[str, dict[str, Value]]()
+    for one in recent(source):
+        if one.at <= until:
+            continue
+        for step in one.steps:
+            if step.id[0] == letter:
+                then.setdefault(step.id, {}).setdefault(step.column, step.before)
+    return then
 
 
 def undo(connection: Connection, change: Change, *, at: str) -> Change:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lila_app.errors import NotFoundError, UsageError
-from lila_app.storage import erasure, events
+from lila_app.storage import changes, erasure, events
 from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.values import instant, number, optional_id, optional_number, storable
 
@@ -160,15 +160,34 @@ def list_pinned(source: Source) -> list[MemoryRow]:
 
 
 def as_of(source: Source, at: str) -> list[MemoryRow]:
-    """What LILA believed at an instant: kept by then, and not closed by then, by id."""
+    """What LILA believed at an instant, as it was then: kept by then, and not closed by then.
+
+    By id; kind, state and all else that changes are those of then, and no successor is named.
+    """
     at = instant(at)
     with reading(source) as connection:
-        rows = connection.execute(
-            f"select {_COLUMNS} from memories where at <= ?1 "
-            "and (closed_at is null or closed_at > ?1) order by id",
-            (at,),
+        found = connection.execute(
+            f"select {_COLUMNS} from memories where at <= ? order by id", (at,)
         )
-        return [_memory(row) for row in rows]
+        rows = [_memory(row) for row in found]
+        then = changes.at(connection, "m", at)
+    believed = [_then(row, then.get(row.id, {}), at) for row in rows]
+    return [row for row in believed if row.status != "closed"]
+
+
+def _then(row: MemoryRow, columns: Mapping[str, Any], at: str) -> MemoryRow:
+    """A memory with the columns it had; what was closed later was not closed yet."""
+    row = replace(row, **{name: _OF.get(name, _as_is)(value) for name, value in columns.items()})
+    if row.status == "closed" and row.closed_at is not None and row.closed_at > at:
+        row = replace(row, status="current", closed_at=None, superseded_by=None)
+    return row
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_OF: Mapping[str, Callable[[Any], Any]] = {"pinned": bool}
 
 
 def core_count(source: Source) -> int:

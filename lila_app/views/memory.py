@@ -66,6 +66,39 @@ class ChangeInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptInfo:
+    """What keeping came to: `already` if it was held before, `read` if it states facts."""
+
+    memory: MemoryInfo
+    already: bool
+    read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A memory, fact or relation with its words."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoInfo:
+    """What was taken back: a change with all it did.
+
+    `gone` is what does not hold any more, `again` what holds again, each in words; `ids` are all
+    rows that were touched.
+    """
+
+    what: str
+    at: str
+    ids: tuple[str, ...]
+    gone: tuple[Named, ...]
+    again: tuple[Named, ...]
+    other: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UseInfo:
     """A turn whose reply repeats a memory."""
 

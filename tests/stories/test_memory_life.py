@@ -81,11 +81,75 @@ def test_lila_says_why_she_remembers(home: Path, tmp_path: Path) -> None:
 def test_what_was_replaced_comes_back_when_that_is_undone(home: Path, tmp_path: Path) -> None:
     told(home, tmp_path, MARCH, JUNE)
     done = here(home, "memory", "undo", "m2")
-    assert done.out.startswith("took back: superseded")
+    assert done.out == (
+        "took back: m2 ‘The person lives in Ghent.’ is gone, "
+        "m1 ‘The person lives in Tallinn.’ holds again\n"
+    )
     assert believed(home) == ["The person lives in Tallinn"]
     again = here(home, "memory", "undo", "m2")
     assert again.code != 0
     assert "nothing was done to m2 since" in again.err
+
+
+def test_lilas_own_wording_is_edited_as_it_is_shown(home: Path) -> None:
+    here(home, "memory", "add", "I report to Maria Lopez.")
+    edited = here(home, "memory", "edit", "m1", "The person reports to Alex Kern.")
+    assert (edited.out, edited.err) == ("m2\n", "")
+    relations = here(home, "graph", "list", "--json").json["relations"]
+    assert [(one["object"], one["status"]) for one in relations] == [
+        ("Maria Lopez", "closed"),
+        ("Alex Kern", "current"),
+    ]
+    assert here(home, "memory", "undo").out == (
+        "took back: m2 ‘The person reports to Alex Kern.’ is gone, "
+        "m1 ‘I report to Maria Lopez.’ holds again\n"
+    )
+    assert believed(home) == ["I report to Maria Lopez"]
+    relations = here(home, "graph", "list", "--json").json["relations"]
+    assert [one["status"] for one in relations] == ["current", "closed"]
+    told = here(home, "memory", "why", "r1")
+    assert "m1, fact" in told.out and "f1, long_term, current: me reports_to Maria" in told.out
+    unread = here(home, "memory", "edit", "m1", "Whatever, more or less.")
+    assert "nothing could be read from it; it is kept as a sentence" in unread.err
+
+
+def test_what_is_kept_already_is_named_and_nothing_else_changes(home: Path) -> None:
+    here(home, "memory", "add", "My dog Rex is a beagle")
+    before, done = asked(home, "list"), asked(home, "history")
+    again = here(home, "memory", "add", "My dog Rex is a beagle")
+    assert (again.code, again.out) == (0, "kept already, as m1: My dog Rex is a beagle\n")
+    assert (asked(home, "list"), asked(home, "history")) == (before, done)
+    core = here(home, "memory", "add", "my dog Rex is a beagle.", "--core", "--json").json
+    assert (core["already"], core["memory"]["id"], core["memory"]["kind"]) == (True, "m1", "core")
+
+
+def test_what_was_believed_is_shown_as_it_was(home: Path) -> None:
+    here(home, "memory", "add", "I live in Tallinn", "--now", "2026-02-10T09:00:00+00:00")
+    here(home, "memory", "promote", "m1", "--core", "--now", "2026-03-10T09:00:00+00:00")
+    here(home, "memory", "edit", "m1", "I live in Ghent", "--now", "2026-06-03T09:00:00+00:00")
+    (then,) = asked(home, "list", "--as-of", "2026-02-20")["memories"]
+    assert (then["text"], then["kind"], then["status"]) == ("I live in Tallinn", "fact", "current")
+    assert (then["superseded_by"], then["closed_at"], then["valid_to"]) == (None, None, None)
+    (then,) = asked(home, "list", "--as-of", "2026-04-01")["memories"]
+    assert (then["kind"], then["superseded_by"]) == ("core", None)
+    nothing = here(home, "memory", "list", "--as-of", "2026-01-01")
+    assert nothing.err == "LILA remembered nothing yet on 2026-01-01\n"
+    # In Lisbon it is ten o'clock in summer where it is nine in UTC.
+    assert believed(home, "--as-of", "2026-06-03T09:59") == ["I live in Tallinn"]
+    assert believed(home, "--as-of", "2026-06-03T10:00") == ["I live in Ghent"]
+
+
+def test_what_was_done_already_is_said_so(home: Path) -> None:
+    here(home, "memory", "add", "I live in Tallinn")
+    promoted = here(home, "memory", "promote", "m1")
+    assert promoted.out == "m1 is a memory already\n"
+    assert "--core" in promoted.err
+    assert "nothing contradicts m1" in here(home, "memory", "resolve", "m1").err
+    assert here(home, "memory", "demote", "m1").out == "m1 is not offered any more\n"
+    done = len(asked(home, "history")["changes"])
+    again = here(home, "memory", "demote", "m1")
+    assert again.code != 0 and "m1 is not offered as it is" in again.err
+    assert len(asked(home, "history")["changes"]) == done
 
 
 @pytest.mark.slow
