@@ -23,6 +23,15 @@ def resolve(now: datetime | str | None, clock: Clock) -> datetime:
     return clock() if now is None else moment(now)
 
 
+def in_zone(text: str, zone: ZoneInfo) -> datetime:
+    """A time as people write it; one without a zone is meant where they live. Raises UsageError."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return moment(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=zone)
+
+
 def stored(time: datetime) -> str:
     """As the store keeps it: UTC, whole seconds, `+00:00`."""
     return instant(time)

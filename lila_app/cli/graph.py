@@ -54,7 +54,7 @@ def list_relations(limit: int | None, as_json: bool) -> None:
 @graph.command()
 @click.argument("entity", nargs=-1, required=True)
 @click.option(
-    "--as-of", type=options.ValidityEnd(), metavar="DATE", help="What LILA believed on that day."
+    "--as-of", type=options.Then(), metavar="DATE", help="What LILA believed on that day."
 )
 @options.at_now
 @options.as_json
@@ -111,7 +111,7 @@ def _print(found: tuple[RelationInfo, ...], *, as_json: bool, nothing: str) -> N
         here = zone()
         rows = [
             (
-                *(r.id, r.subject, r.predicate, r.object),
+                *(", ".join((r.id, *r.also)), r.subject, r.predicate, r.object),
                 *(_end(r.valid_from, here), _end(r.valid_to, here)),
                 *("" if r.status == "current" else r.status, r.source),
             )

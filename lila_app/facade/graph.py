@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from lila_app import moments, policies
@@ -73,7 +74,8 @@ class Graph:
     ) -> tuple[RelationInfo, ...]:
         """Relations that hold now of everyone the name can mean, by id. Raises NotFoundError.
 
-        With `as_of` (a day, to its end, or a time with zone) those that were believed then to hold.
+        What stands in several rows, as after a merge, is told once, with their ids in `also`. With
+        `as_of` (a day, to its end, or a time) those that were believed then to hold.
         """
         rows: dict[str, RelationRow] = {}
         for found in self._entities(entity):
@@ -83,7 +85,7 @@ class Graph:
                 known = self._holding(found.id, self._at(now))
             rows.update((row.id, row) for row in known)
         ordered = sorted(rows.values(), key=lambda row: int(row.id[1:]))
-        return tuple(convert.relation(row) for row in ordered)
+        return _each_once(ordered)
 
     def path(self, a: str, b: str, now: datetime | str | None = None) -> tuple[RelationInfo, ...]:
         """A shortest path between two entities over what holds now; empty when there is none."""
@@ -117,6 +119,13 @@ class Graph:
     def merge(self, kept: str, gone: str) -> MergeInfo:
         """Take one entity for another, each by a name or an id. Raises UsageError where it is."""
         one, other = self._entity(kept), self._entity(gone)
+        if one.id == other.id:
+            what = f"{one.name} ({one.id})"
+            twice = f"{what} was named twice"
+            raise UsageError(
+                twice if kept == gone else f"{kept} and {gone} already are one: {what}",
+                hint="name two that are known apart; `lila graph aliases` shows who is who",
+            )
         made = merges.merge(self._store, one.id, other.id, at=self._now()).merge
         return MergeInfo(made.id, made.names[0], made.names[1], made.why, made.at)
 
@@ -194,16 +203,29 @@ class Graph:
         return instant(datetime.combine(day, time(), UTC))
 
     def _end(self, text: str) -> str:
-        """A time, or the last second of a day where the person lives."""
+        """A time, or the last second of a day where the person lives; so is a time without zone."""
+        zone = self._resources.settings.zone
         try:
             day = date.fromisoformat(text)
         except ValueError:
-            return instant(text)
-        after = datetime.combine(day + timedelta(days=1), time(), self._resources.settings.zone)
+            return instant(moments.in_zone(text, zone))
+        after = datetime.combine(day + timedelta(days=1), time(), zone)
         return instant(after - timedelta(seconds=1))
 
     def _at(self, now: datetime | str | None) -> str:
         return moments.stored(moments.resolve(now, self._resources.clock))
+
+
+def _each_once(rows: Sequence[RelationRow]) -> tuple[RelationInfo, ...]:
+    """The relations, those that say the very same of the same two as one."""
+    same: dict[tuple[str | None, ...], list[RelationRow]] = {}
+    for row in rows:
+        ends = (row.subject_id, row.predicate, row.object_id)
+        same.setdefault((*ends, row.valid_from, row.valid_to, row.status), []).append(row)
+    return tuple(
+        replace(convert.relation(first), also=tuple(row.id for row in others))
+        for first, *others in same.values()
+    )
 
 
 def _info(row: EntityRow, counts: dict[str, int]) -> EntityInfo:

@@ -315,21 +315,13 @@ class Memory:
         time_ = moments.resolve(now, self._resources.clock).replace(microsecond=0)
         return time_.astimezone(self._resources.settings.zone)
 
-    def _zoned(self, text: str) -> datetime:
-        """A time as it is written; one without a zone is the person's own. Raises UsageError."""
-        try:
-            time_ = datetime.fromisoformat(text)
-        except ValueError:
-            return moments.resolve(text, self._resources.clock)
-        return time_ if time_.tzinfo else time_.replace(tzinfo=self._resources.settings.zone)
-
     def _moment(self, when: date | datetime | str) -> str:
         """An instant; a day without a time is its last moment where the person lives."""
         if isinstance(when, str):
             try:
                 when = date.fromisoformat(when)
             except ValueError:
-                when = self._zoned(str(when))
+                when = moments.in_zone(str(when), self._resources.settings.zone)
         if isinstance(when, datetime):
             return moments.stored(moments.resolve(when, self._resources.clock))
         zone = self._resources.settings.zone

@@ -124,7 +124,8 @@ class MemoryHit:
 class RelationInfo:
     """A typed relation with the interval in which it holds (open ends are None).
 
-    `status` is current, conflict or closed; `source` the fact, memory or turn it comes from.
+    `status` is current, conflict or closed; `source` the fact, memory or turn it comes from; `also`
+    are other rows that say the very same.
     """
 
     id: str
@@ -136,6 +137,7 @@ class RelationInfo:
     at: str
     status: str = "current"
     source: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

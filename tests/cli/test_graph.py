@@ -61,6 +61,20 @@ def test_two_of_one_name_stay_two_and_an_ambiguous_name_is_asked_back(home: Path
     assert told(home, "path", "e4", "Sarah") == ["Alex (work) reports to Sarah"]
 
 
+def test_what_two_that_are_one_have_in_common_is_shown_once(home: Path) -> None:
+    for name in ("Robert", "Bob"):
+        ok(home, "add", name, "works at", "Nordwind")
+    ok(home, "add", "Bob", "works at", "Nordwind", "--from", "2024-03-01")
+    merge = ok(home, "merge", "Robert", "Bob").out.strip()
+    assert told(home, "show", "Bob") == ["Robert works at Nordwind"] * 2  # of two intervals
+    assert "r1, r2" in ok(home, "show", "Robert").out
+    assert len(told(home, "list")) == 3
+    again = here(home, "graph", "merge", "Robert", "Bob")
+    assert "Robert and Bob already are one: Robert (e1)" in again.err
+    ok(home, "unmerge", merge)
+    assert told(home, "show", "Robert") == ["Robert works at Nordwind"]
+
+
 def test_what_was_believed_on_a_day_is_shown_as_of_it(home: Path) -> None:
     ok(home, "add", "Alex", "reports to", "Sarah", "--from", "2024-03-01")
     assert told(home, "show", "Alex") == ["Alex reports to Sarah"]
@@ -82,7 +96,7 @@ def test_a_removed_relation_is_forgotten(home: Path) -> None:
 def test_mistakes_are_told_in_a_sentence(home: Path) -> None:
     ok(home, "add", "Ana", "knows", "Ben")
     for args, code, word in (
-        (("merge", "Ana", "Ana"), 2, "already are one"),
+        (("merge", "Ana", "Ana"), 2, "Ana (e1) was named twice"),
         (("merge", "Ana", "Nobody"), 5, "nothing is known"),
         (("unmerge", "x9"), 5, "no merge"),
         (("split", "Ana", "Ana (choir)", "r9"), 2, "no relation of Ana"),
