@@ -73,9 +73,18 @@ def records(files: Iterator[File], zone: tzinfo) -> Iterator[Record]:
             yield Record(skips=(Skip(file.name, "", error.message),))
 
 
+def is_conversation(text: str) -> bool:
+    """Whether two sides speak in a text, and nothing but headings stands before the first one."""
+    _, lines = _front_matter(text.splitlines())
+    stretches, before = _stretches(lines)
+    return len(stretches) > 1 and not before
+
+
 def _record(file: File, zone: tzinfo) -> Record:
     if len(file.content) > LARGEST_FILE:
         raise RecordError(f"it has more than {LARGEST_FILE:,} bytes")
+    if b"\0" in file.content:
+        raise RecordError("it is no text")
     try:
         lines = file.content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

@@ -1,4 +1,7 @@
-"""What a path holds: looked at, not guessed from its name; opened part by part.
+"""What a path holds: looked at, and opened part by part.
+
+Only for Markdown does a name count: any text could be it, and what is no conversation must not
+become something the person said.
 
 A zip is never unpacked: members are streamed, so their names lead nowhere. One whose size is out of
 all proportion to what it takes in the file is refused before it is read.
@@ -20,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from lila_app.errors import DocumentError
+from lila_app.importing.markdown import is_conversation
 from lila_app.importing.model import Format, Skip
 from lila_app.importing.values import mapping, shown
 
@@ -37,6 +41,9 @@ MOST_PARTS = 200_000
 """Files of a folder or members of a zip that are listed."""
 
 _MARKDOWN = (".md", ".markdown")
+_NOTES = (*_MARKDOWN, ".txt")
+"""What is Markdown if it is named by itself; in a folder a `.txt` may be anything."""
+
 _LINES = (".jsonl", ".ndjson")
 _MEDIA = (
     ".png", ".jpg", ".jpeg", ".webp", ".gif", ".heic", ".svg", ".dat", ".wav", ".mp3", ".m4a",
@@ -116,8 +123,7 @@ def found(path: Path, kind: Format | None = None) -> Generator[Found]:
                 yield _choose(path, list(_of_zip(path, archive)), kind)
         else:
             part = _of_file(path, path.name)
-            told = kind or _kind(part)
-            yield Found(path, path.name, told, (part,))
+            yield Found(path, path.name, _kind(part, path, kind), (part,))
     except zipfile.BadZipFile as error:
         raise DocumentError(
             f"{path}: the zip is damaged ({error})", hint="get the export again"
@@ -131,10 +137,13 @@ def found(path: Path, kind: Format | None = None) -> Generator[Found]:
         ) from error
 
 
+_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+
+
 def _is_zip(path: Path) -> bool:
-    """By its beginning: text may well end as a zip does."""
+    """By its beginning, so that half a zip is one too: text may well end as a zip does."""
     with path.open("rb") as file:
-        return file.read(2) == b"PK" and zipfile.is_zipfile(path)
+        return file.read(4) in _SIGNATURES
 
 
 def _of_file(path: Path, name: str) -> Part:
@@ -257,27 +266,45 @@ def _service(part: Part) -> Format | None:
     return min(places)[1] if places else None
 
 
-def _kind(part: Part) -> Format:
-    """What a file is, by its beginning."""
+def _kind(part: Part, path: Path, chosen: Format | None) -> Format:
+    """What a file that is named by itself is: as it was chosen, else by its beginning."""
     head = _head(part).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
-        raise DocumentError(f"{part.name}: it is empty", hint="get the export again")
+        raise DocumentError(f"{path}: it is empty", hint="get the export again")
     if b"\0" in head[:4096]:
         raise DocumentError(
-            f"{part.name}: it is no text in UTF-8",
+            f"LILA does not know what {path} is: it is no text in UTF-8",
             hint="name an export of ChatGPT or Claude, JSONL, or Markdown",
         )
-    if head[:1] == b"{" and _is_object(head.partition(b"\n")[0]):
-        return "jsonl"
-    service = _service(part) if head[:1] in (b"[", b"{") else None
-    if service is not None:
-        return service
+    found = chosen or _by_marks(part, head) or _by_name(part, head)
+    if found is not None:
+        return found
     if head[:1] == b"[":
         raise DocumentError(
-            f"{part.name}: its list holds no conversations of ChatGPT or Claude",
+            f"{path}: its list holds no conversations of ChatGPT or Claude",
             hint="JSONL has one message a line and no list around them",
         )
-    return "jsonl" if head[:1] == b"{" else "markdown"
+    raise DocumentError(
+        f"LILA does not know what {path} is",
+        hint="name the format with --format: chatgpt, claude, jsonl or markdown",
+    )
+
+
+def _by_marks(part: Part, head: bytes) -> Format | None:
+    """What a file is by the keys of its JSON."""
+    if head[:1] == b"{" and _is_object(head.partition(b"\n")[0]):
+        return "jsonl"
+    return _service(part) if head[:1] in (b"[", b"{") else None
+
+
+def _by_name(part: Part, head: bytes) -> Format | None:
+    """What a text is by its name, or by lines that say who speaks from the first one on."""
+    name = part.name.lower()
+    if name.endswith(_LINES):
+        return "jsonl"
+    if name.endswith(_NOTES) or is_conversation(head.decode("utf-8", "replace")):
+        return "markdown"
+    return None
 
 
 def _head(part: Part) -> bytes:

@@ -171,3 +171,67 @@ def test_a_tree_of_twenty_thousand_nodes_in_a_row(store: Store, tmp_path: Path) 
     nodes.append(node("end", "n19999", "user", "after all"))
     bring(store, written(tmp_path / "c.json", [chat(*nodes)]))
     assert said(store) == [("after all", None)]
+
+
+@pytest.mark.parametrize("name", ["notzip.zip", "notes.md", "export"])
+def test_half_a_zip_is_no_message(store: Store, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"PK\x03\x04garbage")
+    with pytest.raises(DocumentError, match=f"{name}: the zip is damaged"):
+        bring(store, path)
+    assert imports.list_imports(store) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mk.py", b'"""Make it."""\n\nimport os\n\nUser: str = "a"\nprint(os.name)\n'),
+        ("page.html", b"<html><body>I live in Porto</body></html>"),
+        ("package.json", b'{\n  "name": "I",\n  "version": "1"\n}\n'),
+        ("style.css", b"{ }\nUser: a\nAssistant: b\n"),
+        ("report.log", b"started\nUser: a\nAssistant: b\n"),
+        ("latin", b"caf\xe9 at nine"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+    ],
+)
+def test_what_lila_does_not_know_becomes_nobodys_words(
+    store: Store, tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DocumentError, match=f"LILA does not know what .*{name} is") as caught:
+        bring(store, path)
+    assert caught.value.hint
+    assert imports.list_imports(store) == []
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.MARKDOWN", "a.txt", "chat", "chat.log"])
+def test_a_file_is_markdown_by_its_name_or_by_who_speaks(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_text("# Tea\n\nUser: Green?\nAssistant: Yes.\n")
+    assert bring(store, path).outcome.kind == "markdown"
+    assert said(store) == [("Green?", "Yes.")]
+
+
+def test_a_format_that_is_named_counts_but_makes_no_text_of_bytes(
+    store: Store, tmp_path: Path
+) -> None:
+    code, picture = tmp_path / "mk.py", tmp_path / "picture.png"
+    code.write_text("import os")
+    picture.write_bytes(b"\x89PNG\0\0")
+    assert bring(store, code, kind="markdown").outcome.messages == 1
+    with pytest.raises(DocumentError, match="it is no text"):
+        bring(store, picture, kind="markdown")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_bytes(b"\0\1")
+    assert bring(store, tmp_path / "notes").reasons == ["it is no text"]
+
+
+def test_lines_whose_first_is_broken_are_lines_by_their_name(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('garbage\n{"at": 1, "role": "user", "text": "x"}\n')
+    done = bring(store, path)
+    assert done.outcome.kind == "jsonl"
+    assert said(store) == [("x", None)]
