@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from lila_app.memory.dates import resolve
-from lila_app.memory.extraction import asking, build, gate, gazetteer
+from lila_app.memory.extraction import asking, build, gate, gazetteer, spelling
 from lila_app.memory.extraction.being import being
 from lila_app.memory.extraction.clauses import Clause, clauses
 from lila_app.memory.extraction.doing import doing
@@ -31,6 +31,7 @@ _WILL = listed("will 'll wo shall")
 # Said of nobody, or of none of several.
 _NONE = listed("nobody none neither nor noone")
 _DEPENDENT = frozenset(("ccomp", "csubj", "pcomp", "acl"))
+_KIN = re.compile(r"^kin_|_of$")
 _SINCE = re.compile(r"\b(?:since|from|as of|starting)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|through|up to)\b", re.IGNORECASE)
 # Would it be a fact, if it were meant? Only then is a refusal worth a word.
@@ -99,7 +100,7 @@ class Extractor:
         lead = asking.asked(sentence)
         if speaking.speaker != ME:
             lead = replace(lead, explicit=False)
-        body = sentence[lead.start :]
+        body = spelling.unshouted(sentence[lead.start :])
         inside = [_shifted(one, start + lead.start) for one in dates]
         inside = [one for one in inside if one.start >= 0 and one.end <= len(body)]
         stated = build.Stated(
@@ -125,7 +126,7 @@ class Extractor:
             made = [build.candidate(fact, stated, self._predicates) for fact in facts]
             kept = [one for one in made if one is not None]
         if not kept and lead.explicit and len(body.split()) > 1 and not body.endswith("?"):
-            kept = self._note(body, stated, speaking)
+            kept = self._note(sentence[lead.start :], stated, speaking)
         return kept
 
     def _note(self, body: str, stated: build.Stated, speaking: Speaking) -> list[Candidate]:
@@ -153,7 +154,10 @@ class Extractor:
     ) -> list[tuple[Fact, list[ResolvedDate]]]:
         """Each fact of a sentence with the dates of its clause."""
         hits = gazetteer.found(body, speaking.known)
-        words = _marked(self._parser.parse(gazetteer.recased(body, hits)), body, dates, hits)
+        parsed = spelling.opened(
+            spelling.chatted(self._parser.parse(gazetteer.recased(body, hits)))
+        )
+        words, ages = spelling.aged(_marked(parsed, body, dates, hits))
         found: list[tuple[Fact, list[ResolvedDate]]] = []
         parts = clauses(words)
         nickname = asking.nickname(body)
@@ -175,7 +179,13 @@ class Extractor:
             if cue == "correction":
                 reading.cue = "correction"
             found += [(fact, near) for fact in _ruled(reading, clause)]
-        return found
+        return found + [(fact, []) for fact in _ages(ages, [fact for fact, _ in found])]
+
+
+def _ages(ages: Mapping[str, str], found: Sequence[Fact]) -> list[Fact]:
+    """Leo (4): the age of somebody the sentence says is somebody's child, sister, friend."""
+    kin = {fact.subject for fact in found if _KIN.search(fact.predicate)}
+    return [Fact(name, "age", age) for name, age in ages.items() if name in kin]
 
 
 def _ruled(reading: Reading, clause: Clause) -> list[Fact]:

@@ -64,6 +64,9 @@ class Parser:
         model = _loaded()
         # In a zone of its own the strings of a sentence are let go with it: memory stays flat.
         with model.lock, model.language.memory_zone():  # pyright: ignore[reportUnknownMemberType]
+            first = text.split(maxsplit=1)[0].lower() if text.strip() else ""
+            # Before it is parsed, for parsing adds its words to the table.
+            unheard = first not in model.language.vocab.strings
             doc = model.language(text)
             kept = [token for token in doc if not token.is_space]
             places = {token.i: place for place, token in enumerate(kept)}
@@ -77,8 +80,9 @@ class Parser:
                     places.get(token.head.i, 0),
                     token.idx,
                     token.idx + len(token),
+                    unheard=unheard and place == 0,
                 )
-                for token in kept
+                for place, token in enumerate(kept)
             )
 
 

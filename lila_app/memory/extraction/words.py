@@ -11,7 +11,8 @@ class Word:
     """One token. `tag` is Penn Treebank's, `dep` and `head` the parser's; offsets are the text's.
 
     `dated` says that the word is part of an expression of time that was resolved; `entity` is the
-    name of the known entity it belongs to, "" for none.
+    name of the known entity it belongs to, "" for none; `unheard` that the parser was trained on no
+    such word.
     """
 
     text: str
@@ -24,6 +25,7 @@ class Word:
     end: int
     dated: bool = False
     entity: str = ""
+    unheard: bool = False
 
 
 Words = Sequence[Word]
