@@ -13,6 +13,13 @@ State = Literal["current", "changed", "gone"]
 UNDATED = "1990"
 """A file dated before is one whose date nobody set: archives write 1970 or 1980 for none."""
 
+_SAID: dict[State, str] = {
+    "current": "",
+    "changed": ", the file has changed since",
+    # Who removed a note may have meant it: a model must not take what it said for what holds.
+    "gone": ", its file is gone",
+}
+
 OLD = timedelta(days=7)
 """From this age on, when read, a file's own date says more about its text than the day of reading.
 By hand: notes and agendas are read within days of being written."""
@@ -43,10 +50,11 @@ def modified(row: DocumentRow) -> str:
 def dated(row: DocumentRow) -> str:
     """The dates a passage is shown with: the day it was read, and what that day does not tell.
 
-    "2026-11-30", "2026-11-30, file of 2024-03-01", "2026-11-30, the file has changed since".
+    "2026-11-30", "2026-11-30, file of 2024-03-01", "2026-11-30, the file has changed since",
+    "2026-11-30, its file is gone".
     """
     found = row.ingested_at[:10]
     written = modified(row)
     if written and datetime.fromisoformat(row.ingested_at) - datetime.fromisoformat(written) >= OLD:
         found += f", file of {written[:10]}"
-    return f"{found}, the file has changed since" if state(row) == "changed" else found
+    return found + _SAID[state(row)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from lila_app.context.items import Placement
 from lila_app.embedding.tokens import Counter
 from lila_app.graph.mirror import Mirror
@@ -257,10 +260,13 @@ def test_almost_every_relation_touches_the_person_so_naming_oneself_finds_little
 
 
 def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
-    store: Store, count: Counter, ask: Asker
+    store: Store, count: Counter, ask: Asker, tmp_path: Path
 ) -> None:
+    path = tmp_path / "house.md"
+    path.write_text("x")
+    os.utime(path, ns=(1, 1))
     documents.upsert_document(
-        store, path="/notes/house.md", title="House", kind="markdown", sha256="0" * 64, size=1,
+        store, path=str(path), title="House", kind="markdown", sha256="0" * 64, size=1,
         mtime=1, at=NOW,
         chunks=[
             NewChunk("House › Boiler", E7, 16, 12),
@@ -272,7 +278,7 @@ def test_a_chunk_says_which_document_heading_and_line_it_stands_at(
     best = max(offered, key=lambda item: item.score)
     assert best.variants[0].text == ("[d1.1, House › Boiler, line 12, 2026-11-30]\n> " + E7)
     assert best.source == "House › Boiler, line 12"
-    assert best.external_ids == ("/notes/house.md",)
+    assert best.external_ids == (str(path),)
 
 
 def test_both_sides_of_what_contradicts_a_core_memory_stand_in_every_prompt(

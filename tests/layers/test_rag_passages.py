@@ -85,7 +85,7 @@ def test_title_and_headings_are_searched_and_embedded_with_every_passage_under_t
         ("1980-01-01T00:00:00+00:00", "2026-11-30"),
     ],
 )
-def test_an_item_says_how_old_it_is_and_that_its_file_changed_since(
+def test_an_item_says_how_old_it_is_and_that_its_file_changed_since_or_is_gone(
     store: Store, count: Counter, ask: Asker, notes: Path, written: str, dates: str
 ) -> None:
     path = notes / "house.md"
@@ -101,8 +101,8 @@ def test_an_item_says_how_old_it_is_and_that_its_file_changed_since(
     assert head() == f"[d1.1, House, line 3, {dates}]"
     path.write_text("# House\n\nThe roses are cut in March, or so they say.\n")
     assert head() == f"[d1.1, House, line 3, {dates}, the file has changed since]"
-    path.unlink()  # perhaps its disk is not there
-    assert head() == f"[d1.1, House, line 3, {dates}]"
+    path.unlink()
+    assert head() == f"[d1.1, House, line 3, {dates}, its file is gone]"
 
 
 def test_a_title_cannot_close_the_brackets_it_stands_in(
