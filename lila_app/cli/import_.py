@@ -140,26 +140,51 @@ def _say(done: ImportReport | RestoreReport, dry: bool) -> None:
     if isinstance(done, RestoreReport):
         total = sum(count for _, count in done.rows)
         put = "would be put back" if dry else "put back"
-        answer(f"{done.path}: an export of LILA's own, {put}: {total:,} rows")
+        answer(f"{done.path}: an export of LILA's own, {put}: {_many(total, 'row')}")
         return
-    for skip in done.named[:SHOWN]:
-        where = f"{skip.where} ({skip.conversation})" if skip.conversation else skip.where
-        note(f"left out: {where}: {skip.reason}")
-    if len(done.named) > SHOWN:
-        note("and more; `--report FILE` names every one")
-    for reason, count in done.reasons:
-        note(f"{count:,} × {reason}")
+    _say_left(done)
     answer(_sentence(done, dry))
+
+
+def _say_left(done: ImportReport) -> None:
+    """What was left out, each once: the first ones, and all of them by reason if there are more."""
+    left = [one for one in done.named if one.count][:SHOWN]
+    for one in left:
+        many = f" ({_many(one.count, 'message')})" if one.count > 1 else ""
+        note(f"left out: {_place(one)}: {one.reason}{many}")
+    more = done.skipped - sum(one.count for one in left)
+    if more:
+        note(f"and {more:,} more; `--report FILE` names every one. Left out are:")
+        for reason, count in done.reasons:
+            note(f"{count:,} × {reason}")
+    besides = [one for one in done.named if not one.count]
+    if sum(count for _, count in done.besides) <= SHOWN:
+        for one in besides:
+            note(f"not read: {_place(one)}: {one.reason}")
+        return
+    for reason, count in done.besides:
+        note(f"not read: {count:,} × {reason}")
+
+
+def _place(skip: SkipInfo) -> str:
+    return f"{skip.where} ({skip.conversation})" if skip.conversation else skip.where
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _sentence(done: ImportReport, dry: bool) -> str:
     would = "would be " if dry else ""
-    sessions = "" if dry else f" in {done.sessions:,} new sessions"
-    rate = f", {done.messages / done.seconds:,.0f} a second" if done.seconds > 1 else ""
+    sessions = "" if dry else f" in {_many(done.sessions, 'new session')}"
+    # In less than a second, or with next to nothing new, a rate says nothing.
+    quick = done.seconds <= 1 or done.messages < done.seconds
+    rate = "" if quick else f", {done.messages / done.seconds:,.0f} a second"
     went_on = f" (went on after record {done.resumed_at:,})" if done.resumed_at else ""
+    were = "was" if done.known == 1 else "were"
     return (
-        f"{done.path}: {done.kind}, {done.messages:,} messages {would}imported{sessions}, "
-        f"{done.known:,} were here, {done.skipped:,} left out{rate}{went_on}"
+        f"{done.path}: {done.kind}, {_many(done.messages, 'message')} {would}imported{sessions}, "
+        f"{done.known:,} {were} here, {done.skipped:,} left out{rate}{went_on}"
     )
 
 
@@ -183,8 +208,8 @@ def status(as_json: bool) -> None:
         table(columns, rows)
     else:
         note("nothing was imported yet; `lila import PATH` does it")
-    answer(f"vectors: {found.vectors.done:,} of {found.vectors.total:,} turns")
-    answer(f"to learn from: {found.unlearned:,} turns")
+    answer(f"vectors: {found.vectors.done:,} of {_many(found.vectors.total, 'turn')}")
+    answer(f"to learn from: {_many(found.unlearned, 'turn')}")
 
 
 @import_.command()
@@ -199,4 +224,4 @@ def vectors(as_json: bool) -> None:
     if as_json:
         document(made=made)
     else:
-        answer(f"{made:,} vectors")
+        answer(_many(made, "vector"))

@@ -167,6 +167,7 @@ def _report(outcome: Outcome) -> ImportReport:
         outcome.seconds,
         tuple(outcome.reasons.most_common()),
         tuple(_skip(one) for one in outcome.named),
+        tuple(outcome.besides.most_common()),
     )
 
 

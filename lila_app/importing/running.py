@@ -24,12 +24,16 @@ from lila_app.views import Progress
 NAMED = 1000
 """Skipped records kept for the report in memory; all go to the report's file."""
 
+NAMED_BESIDES = 100
+"""Of those, what is no message: an export has thousands of images, and they are all alike."""
+
 BATCH_CHARACTERS = 8_000_000
 """Characters after which a batch is written however few messages it has."""
 
 BATCH_RECORDS = 5_000
 """Records after which a batch is written even if nothing in them is to be: lines left out."""
 
+_APPOSITION = re.compile(r", (?:'.*'|\".*\"|-?\d\S*),(?= (?:is|has) )")
 _PARTICULAR = re.compile(r"'.*'|(?<!UTF-)(?<!ISO )\bt?\d[\d,.]*|(?<=the tool )\S+")
 
 Named = Callable[[Skip], None]
@@ -56,7 +60,8 @@ class Choice:
 class Outcome:
     """What an import did; counts are messages but for `sessions` (new ones).
 
-    `known` were here before; `skipped` were left out, `reasons` says how many for which.
+    `known` were here before; `skipped` were left out, `reasons` says how many for which: they add
+    up. `besides` counts what is no message and was not read: files, parts of what was taken.
     """
 
     path: str
@@ -68,14 +73,19 @@ class Outcome:
     resumed_at: int = 0
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter[str])
+    besides: Counter[str] = field(default_factory=Counter[str])
     named: list[Skip] = field(default_factory=list[Skip])
 
     def leave(self, skip: Skip) -> None:
         """Count something left out, and keep it while there are few."""
-        self.skipped += skip.count
         # Without what is each record's own there are few; a million must not be kept.
-        self.reasons[_PARTICULAR.sub("…", skip.reason)] += max(1, skip.count)
-        if len(self.named) < NAMED:
+        reason = _PARTICULAR.sub("…", _APPOSITION.sub("", skip.reason))
+        if skip.count:
+            self.skipped += skip.count
+            self.reasons[reason] += skip.count
+        else:
+            self.besides[reason] += 1
+        if len(self.named) < NAMED and (skip.count or self.besides.total() <= NAMED_BESIDES):
             self.named.append(skip)
 
 
@@ -236,9 +246,11 @@ class _Work:
 
     def _report(self) -> None:
         done = self._done_bytes + (self._open.read_bytes if self._open else 0)
-        seconds = max(0.001, time.perf_counter() - self._began)
+        seconds = time.perf_counter() - self._began
         count = self._outcome.messages
-        label = f"{count:,} messages, {count / seconds:,.0f} a second"
+        label = f"{count:,} {'message' if count == 1 else 'messages'}"
+        if count and seconds >= 1:  # before, it says nothing
+            label += f", {count / seconds:,.0f} a second"
         self._watch.progress(min(done, self._source.size), self._source.size, label)
 
 

@@ -19,8 +19,10 @@ class SkipInfo:
 class ImportReport:
     """One path; counts are messages but for `sessions`, the new ones.
 
-    `known` were here before. `reasons` say how many were left out for what, `named` are the first
-    thousand of them. `resumed_at` is how many records an earlier run had done.
+    `known` were here before. `reasons` say how many were left out for what; their sum is `skipped`.
+    `besides` counts what is no message and was not read (files of an export, images), by why.
+    `named` are the first thousand of both; `count` is 0 for what is no message. `resumed_at` is how
+    many records an earlier run had done.
     """
 
     path: str
@@ -33,6 +35,7 @@ class ImportReport:
     seconds: float
     reasons: tuple[tuple[str, int], ...]
     named: tuple[SkipInfo, ...]
+    besides: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

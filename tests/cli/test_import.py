@@ -55,6 +55,52 @@ def test_what_was_left_out_is_printed_up_to_twenty_and_reported_whole(tmp_path: 
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
 
 
+def test_what_is_left_out_is_said_once_and_adds_up_and_files_are_said_apart(
+    tmp_path: Path,
+) -> None:
+    from tests.importing.support import chat, node, zipped
+
+    talk = chat(
+        node("a", None, "user", "Q"),
+        node("b", "a", "tool", "x"),
+        node("c", "b", "user", " "),
+        node("d", "a", "assistant", "A"),
+        current="c",
+    )
+    path = tmp_path / "gpt.zip"
+    user = ("user.json", b"{}")
+    zipped(path, [("conversations.json", json.dumps([talk]).encode()), user])
+    done = here(tmp_path / "home", "import", str(path))
+    assert done.err.splitlines()[:4] == [
+        "left out: conversations.json: conversation 1, b (Bees): a tool returned it",
+        "left out: conversations.json: conversation 1, c (Bees): it is empty",
+        "left out: conversations.json: conversation 1, d (Bees): they are on a branch that was "
+        "left",
+        "not read: user.json: it is about the account",
+    ]
+    assert "×" not in done.err
+    assert "1 message imported in 1 new session, 0 were here, 3 left out\n" in done.out
+    (again,) = here(tmp_path / "home", "import", str(path), "--json").json["imports"]
+    assert sum(count for _, count in again["reasons"]) == again["skipped"] == 3
+    assert again["besides"] == [["it is about the account", 1]]
+
+
+def test_times_without_a_zone_are_counted_in_whole_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    line = '{"role": "user", "text": "x", "at": "2025-01-%02dT10:00:00"}'
+    path.write_text("\n".join(line % day for day in range(1, 22)))
+    (tmp_path / "notes").mkdir()
+    path.rename(tmp_path / "notes" / "t.jsonl")
+    for number in range(21):
+        (tmp_path / "notes" / f"{number}.png").write_bytes(b"x")
+    done = here(tmp_path / "home", "import", str(tmp_path / "notes"), "--dry-run")
+    assert "and 1 more; `--report FILE` names every one" in done.err
+    assert "21 × its time has no zone; `--zone` says which one" in done.err
+    assert done.err.count("not read: ") == 1
+    assert "not read: 21 × images, sound and films are not imported" in done.err
+    assert "0 messages would be imported, 0 were here, 21 left out\n" in done.out
+
+
 def test_twice_and_then_its_status(tmp_path: Path) -> None:
     home, path = tmp_path / "home", talk(tmp_path / "t.jsonl", 20)
     assert here(home, "import", str(path), "--json").code == 0
@@ -102,7 +148,7 @@ def test_a_search_says_how_far_vectors_are(tmp_path: Path) -> None:
     found = here(home, "sessions", "search", "larch", "--json")
     assert "vectors: 0 of 1;" in found.err
     assert len(found.json["hits"]) == 1
-    assert here(home, "import", "vectors").out == "1 vectors\n"
+    assert here(home, "import", "vectors").out == "1 vector\n"
     assert "vectors:" not in here(home, "sessions", "search", "larch").err
 
 
