@@ -112,7 +112,6 @@ class Lila:
         """
         resources, chain = self._resources, partial(self._resources.roster.chain, model)
         at = moments.resolve(now, resources.clock)
-        resources.look_back()
 
         def begin(text: str, confirm: Confirm | None) -> AsyncGenerator[TurnEvent, None]:
             said = Said(text, use_case, session, at, budget, now is None)
@@ -148,6 +147,7 @@ class Lila:
         resources = self._resources
         resources.preload()
         resources.later(lambda: self._warm(use_case, session))
+        resources.learn()  # what waits, from an import or from before, need not wait for a message
 
     def _warm(self, use_case: str, session: str | None) -> None:
         resources = self._resources

@@ -59,20 +59,29 @@ class Looking:
         )
         return learning.Learner(means, self.lock)
 
+    def load(self) -> None:
+        """Load the parser (3 s), once in a process."""
+        _extractor(tuple(policies.sources(self.home, "predicates"))).warm()
+
     @property
     def parses(self) -> bool:
         """Whether a parser was asked for before in this process."""
         return _extractor.cache_info().currsize > 0
 
-    def due(self, closing: threading.Event) -> bool:
-        """Whether turns wait, and this process lives long enough to look through them.
+    def waits(self, *, after: str | None = None) -> bool:
+        """Whether turns wait to be looked through; with `after`, of those said to LILA since."""
+        if after is None:
+            return episodes.waiting_count(self.store) > 0
+        return bool(episodes.waiting(self.store, 1, after=after))
 
-        A command that is over in a moment does not load a parser (3 s) for it: what it leaves is
-        looked through by the next one that lives longer, while a model still answers.
+    def give_way(self, closing: threading.Event) -> None:
+        """Wait a moment before a parser is loaded, so that what a person waits for comes first.
+
+        A command that is over in a moment loads none (3 s): what it leaves is looked through by the
+        next one that lives longer, while a model still answers.
         """
-        if not episodes.waiting_count(self.store):
-            return False
-        return self.parses or not closing.wait(PAUSE_SECONDS)
+        if not self.parses:
+            closing.wait(PAUSE_SECONDS)
 
 
 @lru_cache(maxsize=1)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import math
 import threading
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lila_app import moments, policies
+from lila_app.afterwards import Afterwards, Means
 from lila_app.context.items import Counter
 from lila_app.context.policy import Policy
 from lila_app.costs.accounts import StoreLedger
@@ -59,11 +58,6 @@ WORKERS = 6
 _LARGEST: tuple[vectors.Table, ...] = ("chunks", "turns", "memories")
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
-SLICE_SECONDS = 20.0
-"""How long the background computes vectors, or looks through turns, before it does the other: after
-an import of a million messages either takes hours, and what was just said must wait for neither."""
-GRACE_SECONDS = 1.5
-"""How long closing waits for vectors of what was just said, and for facts in it."""
 
 
 class Resources:
@@ -113,13 +107,20 @@ class Resources:
         self._lock = threading.RLock()
         self._readying = threading.Lock()
         self._closing = threading.Event()
-        self._patience = math.inf
-        self._learning = False
         self.looking = Looking(
             store, home, settings.zone, lambda: self.mirror.current().known(), threading.Lock()
         )
-        self.learns = settings.memory.learn
-        """Whether what is said is looked through for facts."""
+        self.afterwards = Afterwards(
+            Means(
+                store,
+                self.looking,
+                lambda: self.embedder,
+                lambda: self.learner,
+                self.later,
+                self._closing,
+            ),
+            learns=settings.memory.learn,
+        )
         self._ready = False
 
     def _own(self, provider: str) -> bool:
@@ -290,29 +291,18 @@ class Resources:
         """`ready` in the background, while a person still types."""
         self.later(self.ready)
 
+    @property
+    def learns(self) -> bool:
+        """Whether what is said is looked through for facts."""
+        return self.afterwards.learns
+
+    @learns.setter
+    def learns(self, learns: bool) -> None:
+        self.afterwards.learns = learns
+
     def learn(self) -> None:
-        """Embed what has no vector yet, in the background; asked twice in a row, done once."""
-        with self._lock:
-            if self._learning:
-                return
-            self._learning = True
-        self.later(self.catch_up)
-        self.look_back()
-
-    def catch_up(self) -> None:
-        """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
-
-        Without the moment, one question after the other on the command line would never be
-        embedded at all; with no end to it, closing after a large import would take minutes.
-        """
-        from lila_app.documents.pending import embed_pending
-
-        with self._lock:
-            self._learning = False
-        over = self._for_a_while()
-        embed_pending(self.store, self.embedder, cancelled=over)
-        if over():
-            self.learn()  # behind whatever waits: after a large import, it may take hours
+        """Embed what has no vector yet, and look through what was not, in the background."""
+        self.afterwards.learn()
 
     def embed_all(self) -> None:
         """Embed whatever has no vector yet, however long it takes; 1 ms where nothing is left.
@@ -322,31 +312,6 @@ class Resources:
         from lila_app.documents.pending import embed_pending
 
         embed_pending(self.store, self.embedder)
-
-    def look_back(self) -> None:
-        """Look through what was said before, in the background, while a model answers.
-
-        A command that asks one thing lives as long as its answer takes, and closes right after.
-        """
-        if self.learns:
-            self.later(self._look_through)
-
-    def _look_through(self) -> None:
-        if not self.learns or not self.looking.due(self._closing):
-            return
-        learner = self.learner
-        over = self._for_a_while()
-        found = learner.run(cancelled=over).facts
-        if found + learner.ask(cancelled=self._hurried) or over():
-            self.learn()  # what was promoted has no vector yet, or some turns still wait
-
-    def _hurried(self) -> bool:
-        return time.monotonic() > self._patience
-
-    def _for_a_while(self) -> Callable[[], bool]:
-        """Whether work that may be endless should let others in the queue have their turn."""
-        until = time.monotonic() + SLICE_SECONDS
-        return lambda: time.monotonic() > min(until, self._patience)
 
     def later(self, work: Callable[[], object]) -> None:
         """Do something in the background; what goes wrong is logged by its kind alone.
@@ -382,7 +347,7 @@ class Resources:
     def close(self) -> None:
         """Wait for background work that is under way, then close the store; safe to call twice."""
         self.settling.shutdown(wait=True)
-        self._patience = min(self._patience, time.monotonic() + GRACE_SECONDS)
+        self.afterwards.close()
         self._closing.set()
         self.background.shutdown(wait=True)
         self.pool.shutdown(wait=True)

@@ -78,9 +78,10 @@ async def answer(
     yield Started(turn.session_id, turn.id)
     open_turn = _OpenTurn(resources, models, said, tools, turn)
     try:
-        async with aclosing(open_turn.events()) as events:
-            async for event in events:
-                yield event
+        with resources.afterwards.answering(turn.id):
+            async with aclosing(open_turn.events()) as events:
+                async for event in events:
+                    yield event
     except LilaError as error:
         if open_turn.reply.text:
             error.hint = (

@@ -95,12 +95,15 @@ class Learner:
     def run(
         self,
         *,
+        live: bool = False,
+        after: str | None = None,
         progress: Progress | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Learnt:
         """Look through every turn that waits; what is stored when it is cancelled stays.
 
-        Blocking, for a worker thread; safe in several processes at once.
+        Only what was said to LILA itself with `live`, and of that only what came after a turn with
+        `after`. Blocking, for a worker thread; safe in several processes at once.
         """
         stopped = cancelled or (lambda: False)
         report = progress or _silent
@@ -109,7 +112,7 @@ class Learner:
             total = episodes.waiting_count(self._means.store)
             while not stopped():
                 generation = erasure.generation(self._means.store)
-                batch = episodes.waiting(self._means.store, BATCH)
+                batch = episodes.waiting(self._means.store, BATCH, live=live, after=after)
                 if not batch:
                     break
                 report(turns, max(total, turns), "learning")

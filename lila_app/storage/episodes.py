@@ -30,12 +30,20 @@ class Episode:
     day_to: str
 
 
-def waiting(source: Source, limit: int) -> list[TurnRow]:
-    """Turns that were not looked through yet, in the order they should be."""
+def waiting(
+    source: Source, limit: int, *, live: bool = False, after: str | None = None
+) -> list[TurnRow]:
+    """Turns that were not looked through yet, in the order they should be.
+
+    Only what was said to LILA itself with `live`, or with `after`: what was said after that turn.
+    """
+    first = 0 if after is None else number(after, "t")
+    kinds = ("source = ''",) if live or after is not None else ("source = ''", "source <> ''")
     with reading(source) as connection:
-        for live in ("source = ''", "source <> ''"):
+        for kind in kinds:
             rows = connection.execute(
-                f"select {COLUMNS} {_WAITING} and {live} order by id limit ?", (limit,)
+                f"select {COLUMNS} {_WAITING} and {kind} and id > ? order by id limit ?",
+                (first, limit),
             ).fetchall()
             if rows:
                 return [as_turn(row) for row in rows]

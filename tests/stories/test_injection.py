@@ -161,7 +161,7 @@ def world(lila: Lila, folder: Path, name: str) -> World:
     for row in lila.documents.list():
         if way := ways.get(row.path):
             ids[way] = frozenset(one.id for one in lila.documents.show(row.id).passages)
-    resources.catch_up()
+    resources.afterwards.catch_up()
     ask = Ask(ASKED, "chat", session, resources.clock(), "scripted/test", LIMITS, None, None, False)
     return World(lila, specify(resources, ask, write=False), ids, resources.count)
 

@@ -1,0 +1,164 @@
+"""What is done after replies: vectors and facts of what was said, and of what was imported.
+
+All of it waits in one queue of the background, gives way to a turn and to a person who leaves, and
+is caught up later where it was left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lila_app.looking import Looking
+from lila_app.storage.connection import Store
+
+if TYPE_CHECKING:
+    from lila_app.embedding.port import Embedder
+    from lila_app.memory.learning import Learner
+
+SLICE_SECONDS = 20.0
+"""How long the background computes vectors, or looks through turns, before it does the other: after
+an import of a million messages either takes hours, and what was just said must wait for neither."""
+GRACE_SECONDS = 1.5
+"""How long closing waits for vectors of what was just said."""
+LEARNING_SECONDS = 4.0
+"""How long closing waits for facts in what was said since LILA was opened: the parser takes 3 s to
+load, and a model may have answered sooner. What was said before, or elsewhere, waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What it works with; `later` puts work into the queue, `closing` says that LILA closes."""
+
+    store: Store
+    looking: Looking
+    embedder: Callable[[], Embedder]
+    learner: Callable[[], Learner]
+    later: Callable[[Callable[[], object]], None]
+    closing: threading.Event
+
+
+class Afterwards:
+    """The backlog of one open LILA."""
+
+    def __init__(self, means: Means, *, learns: bool) -> None:
+        self.learns = learns
+        """Whether what is said is looked through for facts."""
+        self._means = means
+        self._lock = threading.Lock()
+        self._queued = False
+        self._answering = 0
+        self._put_off = False
+        self._before: int | None = None
+        """The turn before the first one that was said since LILA was opened."""
+        self._patience = self._last = math.inf
+
+    def learn(self) -> None:
+        """Embed what has no vector yet, and look through what was not; asked twice, done once."""
+        with self._lock:
+            if self._queued:
+                return
+            self._queued = True
+        self._means.later(self.catch_up)
+        self.look_back()
+
+    def catch_up(self) -> None:
+        """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
+
+        Without the moment, one question after the other on the command line would never be
+        embedded at all; with no end to it, closing after a large import would take minutes.
+        """
+        with self._lock:
+            self._queued = False
+        over = self._for_a_while()
+        self._embed(lambda: over() or self._gives_way())
+        if over():
+            self.learn()  # behind whatever waits: after a large import, it may take hours
+
+    def look_back(self) -> None:
+        """Look through what was said before, in the background."""
+        if self.learns:
+            self._means.later(self._look_through)
+
+    @contextlib.contextmanager
+    def answering(self, turn: str) -> Generator[None]:
+        """While a turn is answered: the parser that will read it is loaded, and little else done.
+
+        Neither vectors nor facts of an import take the processor from a model that answers; they
+        go on when it has.
+        """
+        with self._lock:
+            self._answering += 1
+            if self._before is None:
+                self._before = int(turn[1:]) - 1
+        self.look_back()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
+                again, self._put_off = self._put_off, False
+            if again:
+                self.learn()
+
+    def close(self) -> None:
+        """Begin to count what may still be done."""
+        now = time.monotonic()
+        self._patience = min(self._patience, now + GRACE_SECONDS)
+        self._last = min(self._last, now + LEARNING_SECONDS)
+
+    def _look_through(self) -> None:
+        looking, closing = self._means.looking, self._means.closing
+        if not self.learns or not (self._answering or looking.waits()):
+            return
+        looking.give_way(closing)
+        if not closing.is_set():
+            self._look_while_open()
+        # A command that asks one thing lives as long as its answer takes, and closes right after.
+        if closing.is_set() and self._said():
+            self._means.learner().run(after=f"t{self._before}", cancelled=self._overdue)
+            self._embed(self._hurried)
+
+    def _look_while_open(self) -> None:
+        learner, closing = self._means.learner(), self._means.closing
+        if self._answering:
+            self._means.looking.load()
+        over = self._for_a_while()
+        found = learner.run(live=True, cancelled=lambda: over() or closing.is_set()).facts
+        found += learner.run(
+            cancelled=lambda: over() or closing.is_set() or self._gives_way()
+        ).facts
+        if closing.is_set():
+            return
+        if found + learner.ask(cancelled=self._hurried) or over():
+            self.learn()  # what was promoted has no vector yet, or some turns still wait
+
+    def _embed(self, cancelled: Callable[[], bool]) -> None:
+        from lila_app.documents.pending import embed_pending
+
+        embed_pending(self._means.store, self._means.embedder(), cancelled=cancelled)
+
+    def _said(self) -> bool:
+        return self._before is not None and self._means.looking.waits(after=f"t{self._before}")
+
+    def _gives_way(self) -> bool:
+        """Whether a turn is being answered; what is put off for it goes on afterwards."""
+        with self._lock:
+            self._put_off = self._put_off or self._answering > 0
+            return self._answering > 0
+
+    def _hurried(self) -> bool:
+        return time.monotonic() > self._patience
+
+    def _overdue(self) -> bool:
+        return time.monotonic() > self._last
+
+    def _for_a_while(self) -> Callable[[], bool]:
+        """Whether work that may be endless should let others in the queue have their turn."""
+        until = time.monotonic() + SLICE_SECONDS
+        return lambda: time.monotonic() > min(until, self._patience)
