@@ -138,7 +138,10 @@ class _Changing:
             known = hit.memory
             if _folded(known.text) == _folded(text) and _believed(known):
                 return Output(f"It was kept already, as {known.id}.", (known.id,))
-        kept = self._memory.add(text, now=where.now, source_turn=where.turn_id)
+        made = self._memory.keep(text, now=where.now, source_turn=where.turn_id)
+        kept = made.memory
+        if made.already:
+            return Output(f"It was kept already, as {kept.id}.", (kept.id,))
         return Output(f"Kept as {kept.id}.", (kept.id,), _taken_back("remembered", kept))
 
     def core_memory_replace(self, given: Json, where: Where) -> Output:

@@ -70,9 +70,7 @@ def promote(id: str, core: bool, now: datetime | None, as_json: bool) -> None:
         document(memory=made)
     else:
         answer(f"{made.id} is a {kind}{' already' if same else ''}")
-    if same and made.status == "closed":
-        note(f"it was replaced by {made.superseded_by}; `lila memory undo {made.id}` takes it back")
-    elif same and made.kind != "core":
+    if same and made.kind != "core":
         note(f"`lila memory promote {made.id} --core` makes it a part of every conversation")
 
 

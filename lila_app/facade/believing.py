@@ -39,12 +39,17 @@ def promote(taking: Taking, connection: Connection, id: str, core: bool, at: dat
             return facts.get(connection, id).memory_id or ""
         id = fact.memory_id
     memory = memories.get(connection, id)
+    if memory.status == "closed" and memory.superseded_by is not None:
+        raise UsageError(
+            f"{id} was replaced by {memory.superseded_by}",
+            hint=f"`lila memory undo {id}` takes that back",
+        )
     made: list[Step] = []
     if core:
         made += steps(connection, id, kind="core")
         for fact in facts.of_memories(connection, [id]):
             made += steps(connection, fact.id, stage="core")
-    if memory.status == "closed" and memory.superseded_by is None:
+    if memory.status == "closed":
         made += steps(connection, id, status="current", closed_at=None)
         for fact in facts.of_memories(connection, [id]):
             made += steps(connection, fact.id, stage="core" if core else "long_term")
@@ -57,8 +62,10 @@ def demote(connection: Connection, id: str, at: str) -> MemoryRow:
     memory = memories.get(connection, id)
     held = facts.of_memories(connection, [id])
     if memory.status == "closed":
+        by = memory.superseded_by
         raise UsageError(
-            f"{id} is not offered as it is", hint="`lila memory promote` offers it again"
+            f"{id} is not offered as it is",
+            hint=f"it was replaced by {by}" if by else "`lila memory promote` offers it again",
         )
     if memory.kind == "core":
         made = steps(connection, id, kind="fact")

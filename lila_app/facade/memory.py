@@ -105,9 +105,7 @@ class Memory:
         if already:
             row = self._as_wanted(row, kept)
         self._resources.learn()
-        with self._store.read() as connection:
-            read = bool(facts.of_memories(connection, [row.id]))
-        return KeptInfo(convert.memory(row), already, read)
+        return KeptInfo(convert.memory(row), already)
 
     def _as_wanted(self, row: MemoryRow, kept: Kept) -> MemoryRow:
         """A memory that is kept already, made core or pinned where that is asked for."""

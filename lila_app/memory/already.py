@@ -60,7 +60,7 @@ def held(
         return same, tuple(facts.of_memories(connection, [same.id]))
     found: list[FactRow] = []
     for one in stated:
-        known = _known(connection, one, first_person(text))
+        known = _known(connection, one, first_person(text), instant(at)[:10])
         if known is None:
             return None
         found.append(known)
@@ -98,22 +98,24 @@ def _in_these_words(connection: Connection, text: str, at: str) -> MemoryRow | N
     return None
 
 
-def _known(connection: Connection, one: Candidate, words: str) -> FactRow | None:
+def _known(connection: Connection, one: Candidate, words: str, today: str) -> FactRow | None:
     """The fact that says the same, where it is known who is meant and it became a memory."""
     subject = subjects.of(connection, one, words)
     if not subject.sure or one.cue not in ("", "update"):
         return None
     for row in facts.in_slot(connection, subject.one, one.predicate):
         same = (row.value_key, row.negated) == (subjects.value_key(one.value), one.negated)
-        dated = [
-            given.isoformat() != kept
-            for given, kept in ((one.valid_from, row.valid_from), (one.valid_to, row.valid_to))
-            if given is not None
-        ]
         placed = row.memory_id is not None and row.stage in ("long_term", "core")
-        if same and placed and row.status == "current" and not any(dated):
+        if same and placed and row.status == "current" and _same_time(one, row, today):
             return row
     return None
+
+
+def _same_time(one: Candidate, row: FactRow, today: str) -> bool:
+    """Whether no day is new; what is said without a beginning is so now."""
+    begins, ends = (day and day.isoformat() for day in (one.valid_from, one.valid_to))
+    begun = begins is None and row.valid_from is not None and row.valid_from[:10] <= today
+    return (begun or row.valid_from == begins) and row.valid_to == ends
 
 
 def _stands(row: MemoryRow, at: str) -> bool:

@@ -67,11 +67,10 @@ class ChangeInfo:
 
 @dataclass(frozen=True, slots=True)
 class KeptInfo:
-    """What keeping came to: `already` if it was held before, `read` if it states facts."""
+    """The memory that holds what was given; `already` if it did so before."""
 
     memory: MemoryInfo
     already: bool
-    read: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,6 +303,12 @@ def test_what_is_given_in_the_same_words_twice_is_kept_once(person: Life) -> Non
     assert [one.what for one in changes_] == ["kept"]
 
 
+def test_what_is_over_or_yet_to_come_is_not_kept_already(person: Life) -> None:
+    coming = person.keep("I am meeting Ana tomorrow")
+    assert person.keep("Remember: I am meeting Ana tomorrow", 0, hour=15).id == coming.id
+    assert person.keep("I am meeting Ana tomorrow", 9).id != coming.id
+
+
 def test_what_was_replaced_can_be_given_again(person: Life) -> None:
     first = person.keep("I live in Lisbon")
     second = person.keep("I live in Porto", 5)

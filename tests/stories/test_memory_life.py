@@ -150,6 +150,12 @@ def test_what_was_done_already_is_said_so(home: Path) -> None:
     again = here(home, "memory", "demote", "m1")
     assert again.code != 0 and "m1 is not offered as it is" in again.err
     assert len(asked(home, "history")["changes"]) == done
+    here(home, "memory", "edit", "m1", "I live in Ghent")
+    replaced = here(home, "memory", "promote", "m1", "--core")
+    assert replaced.code != 0 and "m1 was replaced by m2" in replaced.err
+    here(home, "graph", "add", "Ana", "likes", "tea")
+    known = here(home, "graph", "list", "--json").json["relations"]
+    assert "comes from no memory" in here(home, "memory", "why", known[-1]["id"]).err
 
 
 @pytest.mark.slow
