@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Skipped records that are printed; `--report` names them all."""
 
+_LEARN = "lila memory learn"
+
 FORMATS = ("chatgpt", "claude", "markdown", "jsonl")
 
 
@@ -70,6 +72,7 @@ def files(
 
     read_in = None if assumed is None else _zone(assumed)
     done: list[ImportReport | RestoreReport] = []
+    following = ""
     with _named(report) as named:
         chosen = {"kind": kind, "source": source, "zone": read_in, "named": named}
         if dry_run:
@@ -84,11 +87,28 @@ def files(
                     _one(lila, path, partial(lila.imports.run, learn=not no_learn, **chosen), bar)
                     for path in paths
                 ]
+                following = _following(lila)
     if as_json:
         document(dry_run=dry_run, imports=done)
-        return
-    for one in done:
-        _say(one, dry_run)
+    else:
+        for one in done:
+            _say(one, dry_run)
+    if following:
+        note(following)
+
+
+def _following(lila: Lila) -> str:
+    """What the background does after an import, and what does it now; "" where all is done."""
+    left = lila.imports.following()
+    both = (("vectors", "lila import vectors", left.vectors), ("learning", _LEARN, left.turns))
+    found = [(what, command) for what, command, number in both if number]
+    if not found:
+        return ""
+    what = " and ".join(what for what, _ in found)
+    commands = " and ".join(f"`{command}`" for _, command in found)
+    follows = "follow" if left.vectors else "follows"
+    do = "do" if len(found) > 1 else "does"
+    return f"{what} {follows} while LILA is open; {commands} {do} it now"
 
 
 def _one(
@@ -141,6 +161,8 @@ def _say(done: ImportReport | RestoreReport, dry: bool) -> None:
         total = sum(count for _, count in done.rows)
         put = "would be put back" if dry else "put back"
         answer(f"{done.path}: an export of LILA's own, {put}: {_many(total, 'row')}")
+        if done.warning:
+            note(f"warning: {done.warning}")
         return
     _say_left(done)
     answer(_sentence(done, dry))

@@ -9,18 +9,20 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from lila_app import moments, settings
-from lila_app.errors import UsageError
+from lila_app.errors import ConfigError, UsageError
 from lila_app.importing import running
 from lila_app.importing.model import Format, Skip
 from lila_app.importing.running import Choice, Outcome, Watch
 from lila_app.importing.sources import is_own_export
 from lila_app.paths import Home
+from lila_app.privacy import key as vault_key
 from lila_app.resources import Resources
-from lila_app.storage import imports, vectors
+from lila_app.storage import imports, vault, vectors
 from lila_app.storage.connection import Store
 from lila_app.views import Progress
 from lila_app.views.importing import (
     Coverage,
+    Following,
     ImportInfo,
     ImportReport,
     ImportStatus,
@@ -73,12 +75,43 @@ class Importing:
             resources.learn()
 
     def restore(self, path: Path | str, *, progress: Progress | None = None) -> RestoreReport:
-        """Put an export of LILA's own into this profile, which must be empty. Raises LilaError."""
+        """Put an export of LILA's own into this profile, which must be empty. Raises LilaError.
+
+        An export never holds the vault's key: where values in it are hidden with one that is not
+        here, the report's `warning` says so.
+        """
         from lila_app.storage import restoring
 
         rows = restoring.restore(self._resources.store, Path(path), progress or _quiet)
         self._resources.learn()
-        return RestoreReport(str(path), rows)
+        return RestoreReport(str(path), rows, self._warning())
+
+    def _warning(self) -> str:
+        resources = self._resources
+        privacy = resources.privacy
+        held = vault.size(resources.store)
+        if not held:
+            return ""
+        try:
+            unreadable = privacy.vault.unreadable
+            found = f"the key that is here reads {held - unreadable:,} of {held:,} of them"
+        except ConfigError as error:
+            unreadable, found = held, error.message
+        if not unreadable:
+            return ""
+        place = resources.home.config_dir / vault_key.FILE
+        return (
+            "values are hidden in it behind placeholders, and the key that shows them is in no "
+            f"export ({found}). Copy config/{vault_key.FILE} of the home it comes from to {place}, "
+            "or take the key from that machine's keyring; or `lila privacy reset` empties the "
+            "vault, and the placeholders stay for good"
+        )
+
+    def following(self) -> Following:
+        """What is left to do for what was said, by this LILA's settings; 0.1 s for a million."""
+        learns = self._resources.learns
+        turns = imports.unlearned(self._resources.store) if learns else 0
+        return Following(self.coverage().missing, turns)
 
     def status(self) -> ImportStatus:
         """Every source, and how far vectors and learning are."""

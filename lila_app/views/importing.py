@@ -40,10 +40,14 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What an export of LILA's own put back: rows a table."""
+    """What an export of LILA's own put back: rows a table.
+
+    `warning` says what of it cannot be read here, and what helps; "" where all of it can.
+    """
 
     path: str
     rows: tuple[tuple[str, int], ...]
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,14 @@ class Coverage:
     def missing(self) -> int:
         """How many cannot."""
         return self.total - self.done
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What is left to do after an import: turns without a vector, and turns to learn from."""
+
+    vectors: int
+    turns: int
 
 
 @dataclass(frozen=True, slots=True)

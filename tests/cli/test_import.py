@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lila_app.resources import Resources
 from tests.cli.lila import REPOSITORY, environment, here, lila
 
 AT = 1_700_000_000
@@ -198,3 +199,58 @@ def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path) -> None:
 
 def _bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.db*") if path.is_file())
+
+
+def test_an_import_says_what_follows_and_what_does_it_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Resources, "learn", lambda _: None)  # which may be quicker than we look
+    path = talk(tmp_path / "t.jsonl", 2)
+    home = tmp_path / "home"
+    vectors = "vectors follow while LILA is open; `lila import vectors` does it now"
+    both = (
+        "vectors and learning follow while LILA is open; "
+        "`lila import vectors` and `lila memory learn` do it now"
+    )
+    assert both not in here(home, "import", str(path), "--dry-run").err
+    assert here(home, "import", str(path)).err.splitlines() == [both]
+    assert here(home, "import", str(path), "--source", "b", "--json").err.splitlines() == [both]
+    other = tmp_path / "other"
+    assert here(other, "import", str(path), "--no-learn").err.splitlines() == [vectors]
+    assert here(other, "import", "vectors").code == 0
+    assert here(other, "import", str(path), "--no-learn").err == ""
+
+
+def test_an_export_whose_vault_has_its_key_elsewhere_says_so_when_it_is_put_back(
+    tmp_path: Path,
+) -> None:
+    home, other, out = tmp_path / "home", tmp_path / "other", tmp_path / "out"
+    assert here(home, "paths").code == 0
+    table = home / "config" / "policies" / "privacy.toml"
+    table.parent.mkdir(parents=True, exist_ok=True)
+    table.write_text("[storage]\nredact = true\n")
+    here(home, "memory", "add", "Ada's mail is ada@example.org")
+    assert here(home, "db", "export", str(out)).code == 0
+    assert "ada@example.org" not in (out / "memories.jsonl").read_text()
+
+    back = here(other, "import", str(out))
+    assert back.code == 0
+    (warning,) = [line for line in back.err.splitlines() if line.startswith("warning: ")]
+    key = other / "config" / "vault.key"
+    assert f"Copy config/vault.key of the home it comes from to {key}" in warning
+    assert "the vault's key is gone" in warning
+    assert "`lila privacy reset`" in warning
+    key.parent.mkdir(exist_ok=True)
+    key.write_bytes((home / "config" / "vault.key").read_bytes())
+    key.chmod(0o600)
+    (shown,) = here(other, "memory", "list", "--json").json["memories"]
+    assert shown["text"] == "Ada's mail is ada@example.org"
+    twin = here(home, "--profile", "twin", "import", str(out), "--json")
+    assert "warning" in twin.json["imports"][0] and not twin.json["imports"][0]["warning"]
+
+    third = tmp_path / "third"  # with a key of its own
+    (third / "config" / "policies").mkdir(parents=True)
+    (third / "config" / "policies" / "privacy.toml").write_bytes(table.read_bytes())
+    here(third, "memory", "add", "Ben's mail is ben@example.org")
+    foreign = here(third, "--profile", "twin", "import", str(out))
+    assert "the key that is here reads 0 of 1 of them" in foreign.err
