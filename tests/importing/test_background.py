@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lila_app import resources
+from lila_app import afterwards
 from lila_app.assistant import open_lila
 from lila_app.storage import vectors
 from tests.importing.support import lines
@@ -37,7 +37,7 @@ class Slow:
 def test_others_get_their_turn_while_vectors_follow_newest_first(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resources, "SLICE_SECONDS", 0.1)
+    monkeypatch.setattr(afterwards, "SLICE_SECONDS", 0.1)
     embedder = Slow()
     path = lines(
         tmp_path / "t.jsonl",
