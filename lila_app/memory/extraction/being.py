@@ -17,34 +17,11 @@ from lila_app.memory.extraction.reading import Fact, Reading
 from lila_app.memory.extraction.words import Words, is_name, is_noun, is_span, said
 from lila_app.memory.model import ANYONE, Cue
 
-_NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-}
+_UP_TO_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+)
+_NUMBER_WORDS = {word: number for number, word in enumerate(_UP_TO_TWENTY.split())}
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
@@ -68,10 +45,12 @@ def being(reading: Reading) -> list[Fact]:
 
 
 def _born(reading: Reading, subject: Mention) -> list[Fact]:
-    """Lia was born on 21 November 2014: the words of the day are read later."""
+    """Born on 21 November 2014 in Faro: the words of the day are read later."""
     if reading.clause.main != "bear" or subject.sort not in PEOPLE or reading.clause.denied:
         return []
-    return [Fact(subject.name, "birthday", said(reading.clause.rest, reading.text))]
+    where = [m.name for m in reading.names(reading.part("in")) if m.sort == "name"]
+    born = [Fact(subject.name, "birthday", said(reading.clause.rest, reading.text))]
+    return born + [Fact(subject.name, "born_in", one) for one in where[:1]]
 
 
 def _of(reading: Reading, subject: Mention) -> list[Fact]:

@@ -119,7 +119,7 @@ def _spoken(value: str, body: str, predicate: Predicate) -> str:
 
 def _value(fact: Fact, stated: Stated) -> str:
     value = " ".join(fact.value.split())
-    if fact.predicate == "due_on":
+    if fact.predicate in ("due_on", "expires_on"):
         if not stated.dates:
             return ""
         at = _AT.search(stated.body)

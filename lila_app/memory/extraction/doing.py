@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lila_app.memory.extraction import dwelling, habits, having
+from lila_app.memory.extraction import dwelling, ending, habits, having
 from lila_app.memory.extraction.changes import Rule, named_of
 from lila_app.memory.extraction.reading import Fact, Reading
 from lila_app.memory.model import ANYONE, Cue
@@ -67,5 +67,5 @@ def _pair(reading: Reading) -> list[Fact]:
     return [Fact(one, predicate, other, cue=cue, when="to" if cue else "from")]
 
 
-RULES: Mapping[str, Rule] = {**dwelling.RULES, **habits.RULES, **having.RULES}
+RULES: Mapping[str, Rule] = {**dwelling.RULES, **habits.RULES, **having.RULES, **ending.RULES}
 """The rule of each verb, by its lemma."""

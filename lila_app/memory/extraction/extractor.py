@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from lila_app.memory.dates import resolve
-from lila_app.memory.extraction import asking, build, gate, gazetteer, spelling
+from lila_app.memory.extraction import amending, asking, build, ending, gate, gazetteer, spelling
 from lila_app.memory.extraction.being import being
 from lila_app.memory.extraction.clauses import Clause, clauses
 from lila_app.memory.extraction.doing import doing
@@ -76,16 +76,23 @@ class Extractor:
         speaking = Speaking(utterance.speaker, known)
         found: list[Candidate] = []
         refused: list[Refused] = []
+        last: list[Candidate] = []
         for place, (start, end) in enumerate(spans):
             sentence = utterance.text[start:end]
             following = utterance.text[slice(*spans[place + 1])] if place + 1 < len(spans) else ""
+            if last and place:
+                head = utterance.text[slice(*spans[place - 1])]
+                found[-len(last) :] = amending.amended(last, head, sentence)
+            last = []
             doubt = _doubt(sentence, following, utterance.recalled)
             if doubt is not None:
                 if _LIKE_A_FACT.search(sentence):
                     refused.append(Refused(start, end, doubt))
             elif _worth_parsing(sentence):
                 before, today = utterance.text[:start], utterance.at.date()
-                found += self._sentence(sentence, start, dates, speaking, before, today)
+                last = self._sentence(sentence, start, dates, speaking, before, today)
+                last = amending.amended(last, *amending.parted(sentence))
+                found += last
         return Extracted(_unique(found), tuple(refused), dates)
 
     def _sentence(
@@ -119,6 +126,7 @@ class Extractor:
             made = [
                 build.candidate(fact, replace(stated, dates=near), self._predicates)
                 for fact, near in self._facts(body, inside, speaking, lead.cue, today)
+                if not (lead.explicit and _untold(fact))
             ]
         kept = [one for one in made if one is not None]
         if not kept and not asking.is_command(body):
@@ -212,6 +220,11 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
     pronoun = any(mention.sort == "pronoun" for mention in reading.subjects)
     sure = [replace(fact, confidence=6_500) if pronoun else fact for fact in facts]
     return [*sure, *implied]
+
+
+def _untold(fact: Fact) -> bool:
+    """Whether it takes a name for an animal's: not of what is to be remembered as it was said."""
+    return fact.predicate == "has_pet" and fact.confidence == ending.UNSURE
 
 
 def _worth_parsing(sentence: str) -> bool:

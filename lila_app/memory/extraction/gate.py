@@ -86,6 +86,12 @@ _TOLD = re.compile(
     r"rumou?r)\b",
     re.IGNORECASE,
 )
+# A doctor's word on what to take day by day is no hearsay; what to take today is no habit.
+_PRESCRIBED = re.compile(
+    r"\bmy (?:doctor|gp|cardiologist|psychiatrist|neurologist) (?:has )?told me to take\b.*"
+    r"\b(?:every|each|daily|nightly|once|twice|a day|per day)\b",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(
     r"^\W*(?:(?:so|and|but|ok|okay|hey|well|lila)\W+)*(?:do|does|did|is|are|was|were|am|can|could|"
     r"would|will|should|shall|have|has|had|may|what|who|whom|whose|where|when|why|how|which|what's|"
@@ -109,7 +115,7 @@ def doubt_of(sentence: str, following: str) -> Doubt | None:
         return "quoted"
     if _SUPPOSED.search(sentence):
         return "hypothetical"
-    if _TOLD.search(sentence):
+    if _TOLD.search(sentence) and not _PRESCRIBED.search(sentence):
         return "third_party"
     return None
 

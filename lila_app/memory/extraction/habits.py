@@ -80,12 +80,16 @@ def _speaks(reading: Reading, subject: Mention) -> list[Fact]:
 
 
 def _grew(reading: Reading, subject: Mention) -> list[Fact]:
-    """Grew up speaking Portuguese."""
+    """Grew up in Faro, speaking Portuguese; said of a town, it grew."""
     rest = [word.low for word in reading.clause.rest]
-    if not is_person(subject) or "speaking" not in rest or reading.clause.denied:
+    if not is_person(subject) or reading.clause.denied or "up" not in rest:
         return []
+    where = named_of(reading, reading.part("in"), "name") if reading.clause.past else []
+    grown = [Fact(subject.name, "grew_up_in", one) for one in where[:1]]
+    if "speaking" not in rest:
+        return grown
     found = [w.text for w in reading.clause.rest if w.low in LANGUAGES]
-    return [Fact(subject.name, "speaks", one) for one in found]
+    return [*grown, *(Fact(subject.name, "speaks", one) for one in found)]
 
 
 def _learns(reading: Reading, subject: Mention) -> list[Fact]:

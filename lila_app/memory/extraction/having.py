@@ -63,6 +63,8 @@ def _kin_or_pet(reading: Reading, subject: Mention, words: Words, noun: str) -> 
     names = [w for w in after if is_name(w)]
     if not after and words[mark].tag == "NN" and is_pet(noun):
         reading.speaking.nameless = (noun, subject.name)
+        if _just_has(reading, words):
+            return facts_of(reading, subject, "owns", [noun])
     if not names or len(names) != len(after) or reading.clause.denied:
         return []
     if reading.ended or (reading.clause.main == "have" and reading.clause.tags[0] == "VBD"):
@@ -73,6 +75,14 @@ def _kin_or_pet(reading: Reading, subject: Mention, words: Words, noun: str) -> 
     for name in [m.name for m in reading.names(words[words.index(names[0]) :]) if m.sort == "name"]:
         facts += [Fact(*one, confidence=8_500) for one in related(noun, name, subject.name)]
     return facts
+
+
+def _just_has(reading: Reading, words: Words) -> bool:
+    """Has a cat: an animal without a name, and nothing else is said of it."""
+    clause = reading.clause
+    plain = clause.verbs == ("have",) and clause.present and not clause.denied
+    whole = not any(preposition for preposition, _ in reading.parts)
+    return plain and whole and len(words) == 2 and words[0].low in ("a", "an")
 
 
 def _thing(reading: Reading, subject: Mention, words: Words) -> list[Fact]:

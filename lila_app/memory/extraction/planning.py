@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from lila_app.memory.extraction.ending import calling_joined
 from lila_app.memory.extraction.lexicon import MEETINGS, ROLES, VAGUE
 from lila_app.memory.extraction.nouns import Mention
 from lila_app.memory.extraction.reading import Fact, Reading
@@ -175,6 +176,8 @@ def _happened(reading: Reading, subject: Mention) -> list[Fact]:
     if clause.main == "sign" and reading.part("for"):
         return _events(subject, "started", reading.objects(reading.part("for")))
     if clause.main == "join":
+        if calling_joined(reading):
+            return []
         joined = [
             one for one in reading.objects() if one.split()[-1] in _JOINED or one[:1].isupper()
         ]

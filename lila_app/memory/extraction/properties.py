@@ -112,7 +112,11 @@ def _place_of(kept: Words, reading: Reading, stated: str) -> list[Fact] | None:
     mark = next((i for i, word in enumerate(kept) if word.tag == "IN"), None)
     if mark is None or kept[mark - 1].lemma not in ATTRIBUTES:
         return None
-    return _measured(reading, "", [w.low for w in kept[:mark] if w.low != "the"], stated)
+    low = [w.low for w in kept[:mark] if w.low != "the"]
+    at = [w for w in kept[mark + 1 :] if w.low not in ("the", "our", "my")]
+    # Of a house with another wifi than the person's: "cabin", its wifi code.
+    owner = said(at, reading.text) if len(low) > 1 and kept[mark].low in ("at", "in") else ""
+    return _measured(reading, owner, low, stated)
 
 
 def _measured(reading: Reading, owner: str, low: list[str], stated: str) -> list[Fact]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from lila_app.memory.extraction.lexicon import DIETS
+from lila_app.memory.extraction.lexicon import DIETS, is_medicine
 from lila_app.memory.extraction.reading import Fact
 from lila_app.memory.model import Cue
 
@@ -44,6 +44,12 @@ _TEAM = re.compile(
 _DIET = re.compile(
     r"\b([\w-]+) (?:is|works|would be) (?:fine|ok|okay)(?: for me)? now\b", re.IGNORECASE
 )
+# What the gate lets through: with how often it is to be taken.
+_PRESCRIBED = re.compile(
+    r"^my \w+ (?:has )?told me to take (?:[\d.,]+ ?(?:mg|mcg|µg|g|ml|units?|tablets?|pills?)? )?"
+    r"(?:of )?([a-z]+)\b(?! or\b)",
+    re.IGNORECASE,
+)
 _TIMED = re.compile(
     rf"^{_THING} (?:is|starts|begins|(?P<moved>(?:was |has been )?(?:moved|pushed|changed|shifted)"
     rf"(?: back| forward)? to)|(?P<now>is now|now starts))(?: now)?(?: at)? {_AT}[.! ]*$",
@@ -56,7 +62,7 @@ _CHANGED = re.compile(
 )
 _ATTRIBUTE = re.compile(
     r"^(?P<thing>[\w -]{2,40}) (?P<what>password|code|number|pin|combination|plate|passphrase)"
-    r"(?: (?:of|for|at|in) .{2,40})?$",
+    r"(?: (?:(?:of|for)|(?P<at>at|in)) (?:the |my |our )?(?P<of>.{2,40}))?$",
     re.IGNORECASE,
 )
 _SCHEDULED = re.compile(
@@ -72,7 +78,7 @@ def templated(body: str, speaker: str, cue: Cue, before: str = "") -> list[Fact]
     body = re.sub(r"^update[:,]\s*", "", body.strip(), flags=re.IGNORECASE)
     if _BARE_LEAD.search(body) and (team := named_before(before)):
         body = f"{body.rstrip('.! ')} of {team}"
-    for rule in (_priority, _status, _leads, _changed, _timed, _eats):
+    for rule in (_priority, _status, _leads, _changed, _timed, _eats, _prescribed):
         facts = rule(body, speaker, cue)
         if facts:
             return facts
@@ -130,8 +136,19 @@ def _changed(body: str, speaker: str, cue: Cue) -> list[Fact]:
     what = held["what"].lower()
     if owner == speaker:
         what = f"{held['thing'].lower().replace(' ', '_')}_{what}"
+    elif held["at"]:
+        # The place has its own: said the same way where it is first told.
+        owner, what = held["of"].lower(), f"{owner.replace(' ', '_')}_{what}"
     value = found["value"].rstrip(".")
     return [Fact(owner, f"attribute_{what}", value, cue=cue or "update")]
+
+
+def _prescribed(body: str, speaker: str, cue: Cue) -> list[Fact]:
+    """My doctor told me to take 20 mg of lisinopril every morning."""
+    found = _PRESCRIBED.match(body)
+    if not found or not is_medicine(found[1]):
+        return []
+    return [Fact(speaker, "takes_medicine", found[1], cue=cue or "update", when="from")]
 
 
 def _eats(body: str, speaker: str, cue: Cue) -> list[Fact]:
