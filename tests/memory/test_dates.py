@@ -40,6 +40,8 @@ def found(text: str, at: datetime = MONDAY) -> list[tuple[str, str, str]]:
         ("I met him last Monday", "last Monday", "2026-11-23", "2026-11-23"),
         ("Last Tues I joined", "Last Tues", "2026-11-24", "2026-11-24"),
         ("Next Friday I fly", "Next Friday", "2026-12-11", "2026-12-11"),
+        ("My lease expires in March.", "in March", "2027-03-01", "2027-03-31"),
+        ("My lease expired in March.", "in March", "2026-03-01", "2026-03-31"),
         ("I'm flying on Friday.", "on Friday", "2026-12-04", "2026-12-04"),
         ("I met him on Friday.", "on Friday", "2026-11-27", "2026-11-27"),
         ("Two Fridays ago it broke", "Two Fridays ago", "2026-11-20", "2026-11-20"),

@@ -89,6 +89,7 @@ def test_children_with_their_ages_in_brackets_are_all_read(extractor: Extractor)
         ("My favourite colour is green. Actually blue.", (ME, "favourite_colour", "blue")),
         ("My favourite colour is green, actually blue.", (ME, "favourite_colour", "blue")),
         ("I live in Porto. Sorry, I mean Braga.", (ME, "lives_in", "Braga")),
+        ("My lease expires in March.", ("the person's lease", "expires_on", "March 2027")),
     ],
 )
 def test_what_is_plain_to_a_person_is_read(
@@ -106,6 +107,7 @@ def test_what_is_plain_to_a_person_is_read(
         "PLEASE STOP",
         "WHAT A DAY",
         "My favourite colour is green. No, blue.",
+        "I live in Porto. Wait, Nora.",
         "My doctor told me not to take aspirin every day",
         "My doctor told me to take aspirin",
         "My doctor told me to take it easy every day",
@@ -134,6 +136,7 @@ def test_small_talk_states_nothing_even_when_it_is_shouted(extractor: Extractor)
     [
         ("I live in Porto. Actually, great.", "Porto"),
         ("I live in Porto. No, thanks.", "Porto"),
+        ("I live in Porto. Sorry, LILA.", "Porto"),
         ("I live in Porto. Actually it is raining in Braga.", "Porto"),
         ("I moved to Porto, actually.", "Porto"),
     ],

@@ -84,6 +84,7 @@ def features(text: str) -> frozenset[str]:
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|want to|need to|have to|"
     r"got to|must|should|upcoming|due|starts?|begins?|arrives?|leaves?|deadline|appointment|"
+    r"expir(?:es|ing|y)|valid|"
     r"(?:am|is|are) (?!was)\w+ing|is|are|let's|until|by then)\b|'ll\b|'(?:m|re|s) \w+ing\b|"
     r"\b(?:moved|postponed|rescheduled|pushed|shifted|changed|put off)(?: back| forward)? (?:to|"
     r"until)\s*(?:\d\S*|noon)?\s*$|"

@@ -9,15 +9,18 @@ from dataclasses import replace
 from lila_app.memory.extraction.words import listed
 from lila_app.memory.model import Candidate
 
-_TAKES_BACK = r"(?:actually|i mean|i meant|or rather|make that|scratch that|sorry|wait)"
-_LEAD = re.compile(rf"^(?:(?:no|oops)[\s,.!]+)?(?:{_TAKES_BACK}[\s,.:–—-]+)+", re.IGNORECASE)
-_NO = re.compile(r"^no,\s+", re.IGNORECASE)
-_INSIDE = re.compile(rf"[,;–—-]\s*(?=(?:no,? )?{_TAKES_BACK}\b)|,\s+(?=no,)", re.IGNORECASE)
+_TAKES_BACK = r"(?:actually|i mean|i meant|or rather|make that|scratch that)"
+_WEAK = r"(?:no|oops|sorry|wait)"
+_LEAD = re.compile(rf"^(?:{_WEAK}[\s,.!]+)*(?:{_TAKES_BACK}[\s,.:–—-]+)+", re.IGNORECASE)
+_NO = re.compile(rf"^{_WEAK},\s+", re.IGNORECASE)
+_INSIDE = re.compile(
+    rf"[,;–—-]\s*(?=(?:{_WEAK},? )*{_TAKES_BACK}\b)|,\s+(?={_WEAK},)", re.IGNORECASE
+)
 _VALUE = re.compile(r"^(?:it'?s |in |at )?(?P<value>[^\W_][\w'’-]*(?: [^\W_][\w'’-]*){0,2})[.! ]*$")
 # What answers or comments, and is no other value.
 _COMMENTS = listed(
     "thanks thank really seriously great fine good nice never nothing yes no not i you it that "
-    "this he she we they what why how mind problem true wrong right yesterday today tomorrow"
+    "lila this he she we they what why how mind problem true wrong right yesterday today tomorrow"
 )
 _UNTOUCHED = frozenset(("note", "wish"))
 
@@ -32,7 +35,7 @@ def amended(found: Sequence[Candidate], head: str, tail: str) -> list[Candidate]
     """What `head` stated, as `tail` leaves it: with another value, or not at all.
 
     Only what `head` ends with is changed, and only by a word of its kind: a name by a name. A bare
-    "no, blue" takes it back and gives nothing, for it may answer something else.
+    "no, blue" takes it back and gives nothing, for it may answer or call somebody.
     """
     lead = _LEAD.match(tail)
     said = _VALUE.match(tail[lead.end() :] if lead else _NO.sub("", tail, count=1))

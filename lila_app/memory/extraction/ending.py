@@ -54,7 +54,7 @@ def _expires(reading: Reading, subject: Mention) -> list[Fact]:
     """My passport expires on 4 May 2027. The day is filled in later."""
     clause = reading.clause
     held = subject.sort == "thing" and subject.noun in _EXPIRING and bool(subject.owner)
-    if not held or not reading.dated or clause.past or clause.denied:
+    if not held or not reading.ahead or clause.past or clause.denied:
         return []
     return [Fact(subject.name, "expires_on", "")]
 

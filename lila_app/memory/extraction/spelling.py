@@ -57,7 +57,7 @@ def opened(words: Sequence[Word]) -> list[Word]:
     if len(found) < 3 or not found[0].unheard or not found[0].text[:1].isupper():
         return found
     verb, after = found[1], found[2]
-    if verb.low in _BEGINS and verb.tag == "NNS" and after.low in ("in", "at", "for", "with"):
+    if verb.low in _BEGINS and verb.tag == "NNS" and after.low in ("in", "at"):
         found[0] = replace(found[0], tag="NNP")
         found[1] = replace(verb, tag="VBZ", lemma=_BEGINS[verb.low])
     return found
