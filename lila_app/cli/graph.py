@@ -13,6 +13,7 @@ from lila_app.cli.opening import opened, zone
 from lila_app.cli.output import answer, document, local, note, table
 from lila_app.errors import NotFoundError
 from lila_app.views import RelationInfo
+from lila_app.views.graph import relation_words
 
 
 @click.group()
@@ -82,7 +83,7 @@ def remove(id: str, yes: bool, as_json: bool) -> None:
         known = [one for one in lila.graph.list() if one.id == id]
         if not known:
             raise NotFoundError(f"there is no relation {id}", hint="`lila graph list` shows them")
-        told = f"{known[0].subject} {known[0].predicate} {known[0].object}"
+        told = f"{known[0].subject} {relation_words(known[0].predicate)} {known[0].object}"
         confirm(f"Forget {id} for good: {told}?", yes=yes)
         report = lila.graph.forget(id)
     report_erased(report, as_json=as_json)
@@ -111,7 +112,7 @@ def _print(found: tuple[RelationInfo, ...], *, as_json: bool, nothing: str) -> N
         here = zone()
         rows = [
             (
-                *(", ".join((r.id, *r.also)), r.subject, r.predicate, r.object),
+                *(", ".join((r.id, *r.also)), r.subject, relation_words(r.predicate), r.object),
                 *(_end(r.valid_from, here), _end(r.valid_to, here)),
                 *("" if r.status == "current" else r.status, r.source),
             )

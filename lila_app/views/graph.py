@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_KIN = "kin_"
+
+
+def relation_words(predicate: str) -> str:
+    """How a relation is shown to a person: `kin_neighbour` as "neighbour of".
+
+    Every other name is shown as it is, for that is how it is given to `lila graph add`.
+    """
+    if not predicate.startswith(_KIN):
+        return predicate
+    return f"{predicate.removeprefix(_KIN).replace('_', ' ')} of"
+
 
 @dataclass(frozen=True, slots=True)
 class EntityInfo:

@@ -83,6 +83,15 @@ def test_what_was_believed_on_a_day_is_shown_as_of_it(home: Path) -> None:
     assert told(home, "list") == ["Alex reports to Sarah"]
 
 
+def test_kin_is_shown_in_words_and_told_to_programs_by_its_name(home: Path) -> None:
+    ok(home, "add", "Alex", "kin_mother_in_law", "Ana")
+    for command in (("list",), ("show", "Alex")):
+        shown = ok(home, *command).out
+        assert "mother in law of" in shown
+        assert "kin_" not in shown
+    assert told(home, "list") == ["Alex kin_mother_in_law Ana"]
+
+
 def test_a_removed_relation_is_forgotten(home: Path) -> None:
     made = ok(home, "add", "Zebulon", "keeps", "pelargoniums").out.strip()
     ok(home, "remove", made, "--yes")
