@@ -54,6 +54,8 @@ class Afterwards:
         self._queued = False
         self._answering = 0
         self._put_off = False
+        self._turn = ""
+        """The turn that is being answered, until it is prepared for."""
         self._before: int | None = None
         """The turn before the first one that was said since LILA was opened."""
         self._patience = self._last = math.inf
@@ -87,13 +89,14 @@ class Afterwards:
 
     @contextlib.contextmanager
     def answering(self, turn: str) -> Generator[None]:
-        """While a turn is answered: the parser that will read it is loaded, and little else done.
+        """While a turn is answered: the parser is loaded if it takes one, and little else done.
 
         Neither vectors nor facts of an import take the processor from a model that answers; they
         go on when it has.
         """
         with self._lock:
             self._answering += 1
+            self._turn = turn
             if self._before is None:
                 self._before = int(turn[1:]) - 1
         self.look_back()
@@ -126,8 +129,9 @@ class Afterwards:
 
     def _look_while_open(self) -> None:
         learner, closing = self._means.learner(), self._means.closing
-        if self._answering:
-            self._means.looking.load()
+        turn, self._turn = self._turn, ""
+        if turn and self._answering:
+            learner.prepare(turn)
         over = self._for_a_while()
         found = learner.run(live=True, cancelled=lambda: over() or closing.is_set()).facts
         found += learner.run(

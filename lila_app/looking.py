@@ -59,10 +59,6 @@ class Looking:
         )
         return learning.Learner(means, self.lock)
 
-    def load(self) -> None:
-        """Load the parser (3 s), once in a process."""
-        _extractor(tuple(policies.sources(self.home, "predicates"))).warm()
-
     @property
     def parses(self) -> bool:
         """Whether a parser was asked for before in this process."""

@@ -22,7 +22,7 @@ from lila_app.memory.promotion import Rules
 from lila_app.memory.retention import expires
 from lila_app.memory.revising import revise
 from lila_app.memory.taking import Heard, Taken, Taking
-from lila_app.storage import changes, episodes, erasure, facts, memories
+from lila_app.storage import changes, episodes, erasure, facts, memories, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
 from lila_app.storage.episodes import Episode
@@ -124,6 +124,14 @@ class Learner:
                 turns += len(read)
             report(turns, max(total, turns), "learning")
         return Learnt(turns, found)
+
+    def prepare(self, turn: str) -> None:
+        """Load what reading a turn takes, by reading it once; nothing is kept.
+
+        Most questions state nothing and take no parser.
+        """
+        found = turns.by_ids(self._means.store, [turn])
+        self._read(found, lambda: False)
 
     def keep(self, kept: Kept, *, instead_of: str | None = None, later: bool = False) -> MemoryRow:
         """Keep a memory as it is given, with the facts it states and what they replace.
