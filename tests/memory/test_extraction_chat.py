@@ -170,6 +170,8 @@ def test_a_death_ends_the_animal_of_that_name_and_nobody_unheard_of(extractor: E
     (end,) = said(extractor, "Rex died on Sunday.", {"rex": "Rex"})
     assert (end.subject, end.predicate, end.value, end.cue) == (ME, "has_pet", "Rex", "ended")
     assert str(end.valid_to) == "2026-11-29"
+    # It may be somebody else's name: it ends what is there, and is never kept for itself.
+    assert end.kind == "chat"
     # Who asks to remember it has said it of somebody, and it is kept as it was said.
     (note,) = said(extractor, "Remember that Rex died.", {"rex": "Rex"})
     assert note.predicate == "note"

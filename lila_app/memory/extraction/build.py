@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from lila_app.memory.dates.words import DAY_NUMBER, MONTH, MONTHS, YEAR
+from lila_app.memory.extraction import ending
 from lila_app.memory.extraction.reading import Fact
 from lila_app.memory.extraction.words import listed
 from lila_app.memory.model import ME, Candidate, Cue, ResolvedDate
@@ -77,7 +78,8 @@ def candidate(fact: Fact, stated: Stated, predicates: Predicates) -> Candidate |
         predicate=fact.predicate,
         value=value,
         text=text.rstrip(".") + ".",
-        kind=predicate.kind,
+        # What a name alone was taken for closes what it ends, and is no memory of its own.
+        kind="chat" if ending.by_name(fact) else predicate.kind,
         is_entity=predicate.entity,
         many=predicate.many,
         start=stated.start,

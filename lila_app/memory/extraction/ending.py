@@ -34,6 +34,11 @@ def _dies(reading: Reading, subject: Mention) -> list[Fact]:
     return [Fact(me, "has_pet", subject.name, False, "ended", "to", UNSURE, passing=True)]
 
 
+def by_name(fact: Fact) -> bool:
+    """Whether it takes a name for an animal's: "Rex died" may be said of anybody called Rex."""
+    return fact.predicate == "has_pet" and fact.cue == "ended" and fact.confidence == UNSURE
+
+
 def _sells(reading: Reading, subject: Mention) -> list[Fact]:
     """I sold the Panda: it is driven and owned no more, if it was."""
     clause, words = reading.clause, reading.part("")

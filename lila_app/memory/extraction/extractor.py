@@ -126,7 +126,8 @@ class Extractor:
             made = [
                 build.candidate(fact, replace(stated, dates=near), self._predicates)
                 for fact, near in self._facts(body, inside, speaking, lead.cue, today)
-                if not (lead.explicit and _untold(fact))
+                # What is to be remembered of a name is kept as it was said.
+                if not (lead.explicit and ending.by_name(fact))
             ]
         kept = [one for one in made if one is not None]
         if not kept and not asking.is_command(body):
@@ -220,11 +221,6 @@ def _ruled(reading: Reading, clause: Clause) -> list[Fact]:
     pronoun = any(mention.sort == "pronoun" for mention in reading.subjects)
     sure = [replace(fact, confidence=6_500) if pronoun else fact for fact in facts]
     return [*sure, *implied]
-
-
-def _untold(fact: Fact) -> bool:
-    """Whether it takes a name for an animal's: not of what is to be remembered as it was said."""
-    return fact.predicate == "has_pet" and fact.confidence == ending.UNSURE
 
 
 def _worth_parsing(sentence: str) -> bool:
