@@ -153,7 +153,7 @@ def _lines(found: WhyInfo, here: ZoneInfo) -> Iterable[str]:
     if found.sightings:
         yield f"came up in {len(found.sightings)} turns on {len(days)} days"
     for use in found.uses:
-        yield f"repeated by the reply in {use.turn_id}, {local(use.at, here)}"
+        yield f"helped the reply of {use.turn_id}, {local(use.at, here)}"
     if found.supersedes:
         yield f"took the place of {', '.join(found.supersedes)}"
     if found.superseded_by:
