@@ -68,6 +68,8 @@ def test_children_with_their_ages_in_brackets_are_all_read(extractor: Extractor)
     ("text", "fact"),
     [
         ("im vegan", (ME, "diet", "vegan")),
+        ("I'm Vegan.", (ME, "diet", "vegan")),
+        ("I AM VEGAN SINCE 2020", (ME, "diet", "vegan")),
         ("im allergic 2 gluten", (ME, "allergic_to", "gluten")),
         ("Maximilian lives in Bonn", ("Maximilian", "lives_in", "Bonn")),
         ("I hate cilantro", (ME, "dislikes", "cilantro")),
@@ -106,6 +108,7 @@ def test_what_is_plain_to_a_person_is_read(
         "im Auftrag",
         "PLEASE STOP",
         "WHAT A DAY",
+        "I'm ANGRY",
         "My favourite colour is green. No, blue.",
         "I live in Porto. Wait, Nora.",
         "My doctor told me not to take aspirin every day",

@@ -70,6 +70,8 @@ def _named(reading: Reading, subject: Mention) -> list[Fact]:
     if reading.clause.main not in ("be", "call", "name") or not words or reading.clause.denied:
         return []
     joined = [word for word in words if word.tag != "CC" and word.low != ","]
+    if words[0].low in DIETS:
+        return []
     if not all(is_name(word) or word.low in (".", "de", "da", "do") for word in joined):
         return []
     names = [mention.name for mention in reading.names(words)]
@@ -108,7 +110,9 @@ def _introduced(
     first = len(reading.parts) == 1 and (not after or after[0].tag in (",", ".", ":"))
     if called:
         return [Fact(subject.name, "called", name)]
-    if first and words[0].tag in ("NNP",) and reading.clause.rest[0] is words[0]:
+    # "I'm ANGRY" is stressed, and "I'm Vegan" a capital too many: neither is a name.
+    stressed = len(name) > 2 and name.isupper() and not words[0].entity
+    if first and not stressed and words[0].tag in ("NNP",) and reading.clause.rest[0] is words[0]:
         return [Fact(subject.name, "name", name, confidence=7_500)]
     return []
 
