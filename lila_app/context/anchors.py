@@ -174,7 +174,8 @@ def content(sentence: str) -> frozenset[str]:
 
 
 def _carried(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(_bare(word)[:5] for word in words if word not in COMMON)
+    # By sets first: a word in twenty is left to be cut (0.6 of the time).
+    return frozenset([_bare(word)[:5] for word in set(words).difference(COMMON)])
 
 
 def _bare(word: str) -> str:

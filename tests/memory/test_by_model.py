@@ -174,7 +174,7 @@ def lila(home: Path, provider: ScriptedProvider, embedder: Embedder) -> Iterator
     (place.policies_dir / "gateway.toml").write_text(CAPABLE + "[calling]\nbackoff_ms = 1\n")
     place.settings_file.write_text("[memory]\nuse_model = true\n")
     with open_lila(home, provider=provider, embedder=embedder, clock=FakeClock()) as opened:
-        opened._resources._learning = True  # pyright: ignore[reportPrivateUsage]  # by hand below
+        opened._resources.afterwards.learns = False  # pyright: ignore[reportPrivateUsage]  # by hand below
         yield opened
 
 

@@ -249,7 +249,7 @@ def test_what_a_model_finds_in_the_words_is_kept_as_they_are(tmp_path: Path) -> 
     provider = ScriptedProvider()
     quote = f"My letters go to {MAIL} these days"
     with opened(tmp_path, provider) as lila:
-        lila._resources._learning = True  # pyright: ignore[reportPrivateUsage]  # by hand below
+        lila._resources.afterwards.learns = False  # pyright: ignore[reportPrivateUsage]  # by hand below
         session: str | None = None
         for number in range(LEAST_TURNS):
             provider.enqueue("I see.")

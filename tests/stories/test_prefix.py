@@ -166,7 +166,7 @@ def test_from_the_second_turn_on_the_cache_holds_what_stands_above_the_last_brea
 def test_with_a_clock_above_the_breakpoints_almost_nothing_is_read(
     home: Path, models: None
 ) -> None:
-    measured, _ = run(home, 8, clock_in_l1())
+    measured, _ = run(home, 11, clock_in_l1())
     # What is left is the identity, which stands above the clock: no more than the first prefix.
     assert all(now.read <= measured[0].stable for now in measured[1:])
     assert measured[-1].read < 0.25 * measured[-2].stable
