@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from lila_app.assistant import Lila, open_lila
 from lila_app.context import Source
-from lila_app.embedding import MiniLM
 from lila_app.embedding.port import Embedder
 from lila_app.errors import UnavailableError
 from lila_app.memory import predicates
@@ -33,6 +32,7 @@ from lila_app.paths import Home, read_text, shipped
 from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from tests.assistant.conftest import say
+from tests.memory.conftest import CAPABLE
 
 TABLE = shipped("policies") / "predicates.toml"
 PREDICATES = predicates.load([Source(str(TABLE), read_text(TABLE))])
@@ -153,18 +153,6 @@ def test_a_model_that_does_not_answer_is_not_asked_about_the_rest() -> None:
 
 
 # --- Through the assistant ---------------------------------------------------------------------
-
-CAPABLE = '[limits."scripted/test"]\nwindow = 100_000\ncontext_budget = 50_000\ncapable = true\n'
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
-
-
-@pytest.fixture
-def provider() -> ScriptedProvider:
-    return ScriptedProvider()
 
 
 @pytest.fixture

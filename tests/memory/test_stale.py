@@ -12,25 +12,19 @@ from pathlib import Path
 import pytest
 
 from lila_app import policies
-from lila_app.embedding import MiniLM
 from lila_app.embedding.port import Embedder
 from lila_app.errors import UsageError
 from lila_app.evaluation import stale
 from lila_app.memory import predicates
 from lila_app.memory.extraction import Extractor
 from lila_app.memory.learning import Learner, Means
-from lila_app.paths import Home, shipped
+from lila_app.paths import Home
 from lila_app.storage import facts, memories
 from lila_app.storage.connection import Store
 from tests.memory import smalltalk
 from tests.memory.saying import ZONE, Life, rules
 
 CASES = stale.read(Path(__file__).parent / "stale_cases.jsonl")
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
 
 
 @pytest.fixture(scope="module")

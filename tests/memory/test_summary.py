@@ -17,19 +17,19 @@ from lila_app.assistant import Lila, open_lila
 from lila_app.context import token_limit
 from lila_app.context.fold import Exchange, fold
 from lila_app.context.standing import Cut
-from lila_app.embedding import MiniLM
 from lila_app.embedding.port import Embedder
 from lila_app.errors import UnavailableError
 from lila_app.gateway.port import Usage
 from lila_app.memory.completer import Job
 from lila_app.memory.summary import BEFORE, EXTRACTIVE, Cutting, Made, make, refusal
-from lila_app.paths import Home, shipped
+from lila_app.paths import Home
 from lila_app.storage import cuts
 from lila_app.storage.connection import Store
 from lila_app.summarising import Forced, overrun
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from tests.assistant.conftest import say
 from tests.context.support import cl100k
+from tests.memory.conftest import CAPABLE
 
 COUNT = cl100k()
 TURNS = (
@@ -120,18 +120,7 @@ def test_without_a_model_or_without_an_answer_the_fold_stands() -> None:
 
 # --- Through the assistant ---------------------------------------------------------------------
 
-CAPABLE = '[limits."scripted/test"]\nwindow = 100_000\ncontext_budget = 50_000\ncapable = true\n'
 SMALL = "[chat]\nbudget = 2_000\n"
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
-
-
-@pytest.fixture
-def provider() -> ScriptedProvider:
-    return ScriptedProvider()
 
 
 @pytest.fixture
