@@ -10,11 +10,8 @@ from typing import Any
 from docx import Document
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
-    ArrayObject,
     DecodedStreamObject,
-    DictionaryObject,
     NameObject,
-    NumberObject,
 )
 
 IMAGE = "<image>"
@@ -120,34 +117,13 @@ def png() -> bytes:
 
 
 def slow_pdf(pages: Sequence[str], slow: Sequence[int]) -> bytes:
-    """A PDF of which some pages (by index) show forms of forms of forms: ages to draw."""
+    """A PDF of which some pages (by index) are drawn in steps without number: seconds each."""
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf(pages))))
-    inner: Any = None
-    for level in range(12):
-        form = DecodedStreamObject()
-        form.update(
-            {
-                NameObject("/Type"): NameObject("/XObject"),
-                NameObject("/Subtype"): NameObject("/Form"),
-            }
-        )
-        form[NameObject("/BBox")] = ArrayObject([NumberObject(n) for n in (0, 0, 9, 9)])
-        form.set_data(b"/F0 Do " * 8 if level else b"BT (x) Tj ET")
-        if inner is not None:
-            forms = DictionaryObject({NameObject("/F0"): inner})
-            form[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): forms})
-        inner = writer._add_object(form)
+    content = DecodedStreamObject()
+    content.set_data(b"BT (x) Tj ET\n" * 600_000)
+    drawn = writer._add_object(content)
     for index in slow:
-        page = writer.pages[index]
-        forms = DictionaryObject({NameObject("/F0"): inner})
-        resources = page["/Resources"].get_object()
-        assert isinstance(resources, DictionaryObject)
-        own = DictionaryObject(resources)
-        own[NameObject("/XObject")] = forms
-        page[NameObject("/Resources")] = own
-        content = DecodedStreamObject()
-        content.set_data(b"/F0 Do")
-        page[NameObject("/Contents")] = writer._add_object(content)
-    out = BytesIO()
-    writer.write(out)
-    return out.getvalue()
+        writer.pages[index][NameObject("/Contents")] = drawn
+    written = BytesIO()
+    writer.write(written)
+    return written.getvalue()
