@@ -92,10 +92,7 @@ def search_text(
     beside = _beside(store)
     with store.read() as connection:
         plan = _plan(connection, beside, table, query)
-        found = _match(connection, table, plan, k, exclude_session)
-        if not found and plan.together:
-            alone = replace(plan, searched=plan.searched[:1])
-            found = _match(connection, table, alone, k, exclude_session)
+        found = _best(connection, table, plan, k, exclude_session)
         rows = _rows(connection, table, [row for row, _ in found])
     held = beside.terms.matches({row: text for row, (_, text) in rows.items()}, plan.weights)
     hits = [
@@ -112,10 +109,7 @@ def holding(
     beside = _beside(store)
     with store.read() as connection:
         plan = _plan(connection, beside, table, query)
-        found = _match(connection, table, plan, k, exclude_session)
-        if not found and plan.together:
-            alone = replace(plan, searched=plan.searched[:1])
-            found = _match(connection, table, alone, k, exclude_session)
+        found = _best(connection, table, plan, k, exclude_session)
     return [row for row, _ in found]
 
 
@@ -204,6 +198,17 @@ def _exact_count(connection: Connection, table: Table, stem: str) -> int:
 
 def _weight(rows: int, holding: int) -> float:
     return log(1 + (max(rows - holding, 0) + 0.5) / (holding + 0.5))
+
+
+def _best(
+    connection: Connection, table: Table, plan: _Plan, k: int, exclude_session: str | None
+) -> list[tuple[int, float]]:
+    """What matches the plan; where its words never stand together, what matches the rarest."""
+    found = _match(connection, table, plan, k, exclude_session)
+    if found or not plan.together:
+        return found
+    alone = replace(plan, searched=plan.searched[:1])
+    return _match(connection, table, alone, k, exclude_session)
 
 
 def _match(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lila_app.assistant import open_lila
+from lila_app.assistant import Lila, open_lila
 from lila_app.completing import ModelCompleter
 from lila_app.embedding.port import Embedder
 from lila_app.paths import Home
@@ -26,8 +26,8 @@ SUMMARY = GOOD["conversation summary"]
 FACTS = GOOD["memory extraction"]
 
 
-def completer(lila: object) -> ModelCompleter:
-    return lila._resources.completer  # type: ignore[attr-defined]
+def completer(lila: Lila) -> ModelCompleter:
+    return lila._resources.completer  # pyright: ignore[reportPrivateUsage]
 
 
 def settle(home: Path, settings: str, gateway: str = "") -> None:
