@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -111,19 +112,38 @@ def _read(path: Path) -> str | None:
 
 
 def _written(path: Path, text: str) -> str:
-    """What the file holds afterwards: of two processes that make a key the first one's counts."""
+    """What the file holds afterwards: of two processes that make a key the first one's counts.
+
+    Written beside it and linked into place whole: whoever finds the file finds a key in it.
+    """
     make_private(path.parent)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            _placed(Path(beside), path)
+        finally:
+            Path(beside).unlink(missing_ok=True)
     except FileExistsError:
         return _read(path) or text
     except OSError as error:
         raise explained(error, path) from error
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
     return text
+
+
+def _placed(beside: Path, path: Path) -> None:
+    """Give a file its name unless there is one of that name; `FileExistsError` then."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links (FAT): two at once are not told apart there
+        if path.exists():
+            raise FileExistsError(path) from None
+        beside.rename(path)
 
 
 def _decoded(text: str, where: str) -> bytes:
