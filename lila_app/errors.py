@@ -34,6 +34,7 @@ LilaError                    1   anything LILA knows how to explain
 │   ├── ChecksumError        8   there, but not the bytes that were published
 │   └── FetchError           8   could not be fetched
 ├── DocumentError            9   a document that cannot be read
+├── SoundError              10   no microphone, no speaker, or the system for both is missing
 └── Cancelled              130   stopped by the person
 ```
 
@@ -263,6 +264,12 @@ class DocumentError(LilaError):
     """A document cannot be read; the message names it and says why."""
 
     exit_code = 9
+
+
+class SoundError(LilaError):
+    """The machine's sound is not there, or not for us; chatting in text goes on without it."""
+
+    exit_code = 10
 
 
 class Cancelled(LilaError):

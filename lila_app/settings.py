@@ -104,6 +104,48 @@ class MemorySettings(BaseModel):
     """
 
 
+class VoiceSettings(BaseModel):
+    """How LILA listens and speaks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    microphone: str = ""
+    """Part of the microphone's name (`lila voice devices` lists them); empty is the system's."""
+
+    speaker: str = ""
+    """Part of the speaker's name; empty is the system's."""
+
+    headphones: bool = False
+    """Whether you listen on headphones, so that LILA may listen while it speaks."""
+
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
+    """The language you speak, as in `en` or `de`; what is heard is read as that one alone."""
+
+    recogniser: str = "whisper-base"
+    """What reads your speech: `whisper-base`, `whisper-tiny.en` (quicker, English only), another
+    name of faster-whisper's, or a folder with a model of that kind.
+    """
+
+    engine: Literal["", "espeak", "pyttsx3", "piper"] = ""
+    """What speaks: `espeak` (Linux), `pyttsx3` (the system's voices), `piper` (an extra). Empty is
+    espeak where it is, else pyttsx3.
+    """
+
+    voice: str = ""
+    """The engine's voice, or for piper the voice's file; empty is one for your language."""
+
+    words_per_minute: Annotated[int, Field(ge=80, le=450)] = 175
+    """How fast LILA speaks."""
+
+    fast: bool = False
+    """Whether LILA answers sooner after you fall silent, and so cuts you off more often."""
+
+    continuity: bool = False
+    """Whether a spoken reply sees what was said before in the conversation (`voice_continuity` in
+    `policies/allocation.toml`); `lila voice stats` shows what that costs.
+    """
+
+
 class Settings(BaseSettings):
     """Everything a person may set in settings.toml."""
 
@@ -134,6 +176,9 @@ class Settings(BaseSettings):
 
     memory: MemorySettings = MemorySettings()
     """How LILA comes to remember things: `[memory]`."""
+
+    voice: VoiceSettings = VoiceSettings()
+    """How LILA listens and speaks: `[voice]`."""
 
     @field_validator("timezone")
     @classmethod
