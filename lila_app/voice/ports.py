@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from threading import Event as Flag
 from typing import TYPE_CHECKING, Protocol
 
-from lila_app.voice.model import Part, Recognition, Sound
+from lila_app.voice.model import Back, Lost, Recognition, Sound, Tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     """Takes a frame's number and its 512 samples; must return at once."""
     Pull = Callable[[int], Samples]
     """Gives so many samples, silence where there is nothing to say; must return at once."""
+    News = Callable[[Lost | Back | Tell], None]
+    """Takes what became of a microphone or speaker, from any thread; must return at once."""
 
 
 class Activity(Protocol):
@@ -113,16 +115,22 @@ class Speaker(Protocol):
 
 
 class SoundSystem(Protocol):
-    """The machine's sound: opens both ends and says when one is lost or back."""
+    """The machine's sound. What is open stays so: an end that is lost is opened again by itself,
+    with frames numbered on, and `news` takes the `Lost` and the `Back`, until it is closed.
+    """
 
-    def microphone(self, heard: Heard, lost: Callable[[Part, str], None]) -> Microphone:
-        """Open the chosen microphone. Raises `SoundError`."""
+    def microphone(self, heard: Heard, news: News) -> Microphone:
+        """Open the chosen microphone. Raises `SoundError`, and `UsageError` for its name."""
         ...
 
-    def speaker(self, pull: Pull, rate: int, lost: Callable[[Part, str], None]) -> Speaker:
-        """Open the chosen speaker. Raises `SoundError`."""
+    def speaker(self, pull: Pull, rate: int, news: News) -> Speaker:
+        """Open the chosen speaker. Raises as `microphone` does."""
         ...
 
     def duplex(self) -> bool:
         """Whether LILA may listen while it speaks: headphones, or a source without echo."""
+        ...
+
+    def close(self) -> None:
+        """Close both ends; safe to call twice."""
         ...
