@@ -1,0 +1,95 @@
+"""The recogniser: a turn is read once, fast, in a context of its own length; again when in doubt.
+
+Whisper pads everything to 30 s. In a context of the turn's length and some more, it reads in a
+fifth of the time and makes the same mistakes; too short, it goes in circles, so what circles is
+read a second time in full context with a wide beam (see `[recogniser]` in policies/voice.toml).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lila_app.voice.model import RATE, Recognition
+from lila_app.voice.policy import RecogniserRules
+from lila_app.voice.recognise.engine import Encoded, Engine, load
+from lila_app.voice.recognise.gate import Reading, circling, least_likely, reading, refusal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lila_app.voice.ports import Samples
+
+_FULL = 3_000
+"""Columns of a spectrogram in 30 s: the context Whisper was trained with."""
+
+_PER_SECOND = 100
+_HOTWORD_TOKENS = 223
+"""Half of the 448 tokens Whisper takes in all, less one: what it was trained to see as history."""
+
+_THREADS = 2
+"""Measured 2026-11-30: a second thread gains 1.6 times, more gain nothing on two cores."""
+
+
+class Whisper:
+    """`ports.Recogniser` on a model of faster-whisper's; blocking, for one thread at a time."""
+
+    def __init__(self, engine: Engine, rules: RecogniserRules, *, name: str, language: str) -> None:
+        self._engine = engine
+        self._rules = rules
+        self._least_likely = least_likely(rules.least_likely, name)
+        self._language = language
+
+    def recognise(self, samples: Samples, *, hotwords: str) -> Recognition:
+        """What is said in up to 30 s of samples; `hotwords` are names that are likely in it."""
+        import numpy as np
+
+        if len(samples) == 0:
+            return Recognition("", "there was no sound", self._language)
+        rules = self._rules
+        sound = np.asarray(samples[-30 * RATE :], np.float32) / 32_768
+        features = self._engine.features(sound)[:, :_FULL]
+        seconds = len(sound) / RATE
+        most = rules.tokens + round(rules.tokens_per_second * seconds)
+        columns = max(rules.least, round(seconds * 1_000) + rules.extra) * _PER_SECOND // 1_000
+        read = self._read(self._encoded(features, columns), hotwords, beam=1, most=most)
+        again = circling(read, rules)
+        if again:  # without the names: they are what a reading in circles often repeats
+            read = self._read(self._encoded(features, _FULL), "", beam=rules.beam, most=most)
+        why = refusal(read, rules, self._least_likely)
+        return Recognition("" if why else read.text, why, self._language, again)
+
+    def _encoded(self, features: NDArray[np.float32], columns: int) -> Encoded:
+        """The encoder's view of a spectrogram, padded to so many columns (at most 30 s)."""
+        import numpy as np
+
+        missing = min(columns, _FULL) - features.shape[1]
+        padded = np.pad(features, ((0, 0), (0, missing))) if missing > 0 else features
+        return self._engine.encode(padded)
+
+    def _read(self, encoded: Encoded, hotwords: str, *, beam: int, most: int) -> Reading:
+        engine = self._engine
+        prompt = engine.prompt(hotwords, _HOTWORD_TOKENS)
+        result = engine.generate(encoded, prompt, beam=beam, most=most)
+        tokens = result.sequences_ids[0]
+        return reading(engine.text(tokens), tokens, result.scores[0], most)
+
+
+def opened(
+    folder: Path, rules: RecogniserRules, *, name: str, language: str, threads: int = 0
+) -> Whisper:
+    """Load the model in `folder` and read a second of silence with it, so that no turn waits.
+
+    `name` is the setting's (`whisper-base`), by which its threshold is found. `threads` 0 is two,
+    or one on a machine with one core. Raises `ConfigError` and `SoundError`.
+    """
+    import numpy as np
+
+    count = threads or min(_THREADS, os.cpu_count() or 1)
+    made = Whisper(
+        load(folder, language=language, threads=count), rules, name=name, language=language
+    )
+    made.recognise(np.zeros(RATE, np.int16), hotwords="")
+    return made
