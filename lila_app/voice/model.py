@@ -111,10 +111,15 @@ class Audible:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """All that was to be said of a reply so far has left the speaker."""
+    """All that was to be said of a reply so far has left the speaker.
+
+    `said` counts the pieces (`Say`) of this revision that have, those without a sound too: one that
+    was handed over meanwhile is not among them, and LILA is not taken to have ended.
+    """
 
     turn: int
     revision: int
+    said: int
 
 
 @dataclass(frozen=True, slots=True)

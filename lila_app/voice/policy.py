@@ -38,6 +38,7 @@ class EndpointRules:
     reopen: int
     attempts: int
     speculable: int
+    reading: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class WordRules:
     short: tuple[str, ...]
     stop: tuple[str, ...]
     trailing: tuple[str, ...]
+    perhaps: tuple[str, ...]
     thinking: tuple[str, ...]
     agreeing: tuple[str, ...]
 
@@ -59,6 +61,7 @@ class InterruptionRules:
     frames: int
     within: int
     tail: int
+    speaker: int
     fade: int
     echo_share: int
     echo_window: int
