@@ -155,10 +155,11 @@ class Playback:
             return any(begun <= last and ended >= first for begun, ended in self._sounding)
 
     @property
-    def idle(self) -> bool:
-        """Whether nothing is queued."""
+    def ahead_ms(self) -> int:
+        """How much sound waits to be heard."""
         with self._lock:
-            return not self._queue
+            waiting = sum(piece.length - piece.position for piece in self._queue)
+        return waiting * 1_000 // self.rate
 
     # -- by the sound card -------------------------------------------------------------------------
 
@@ -204,7 +205,7 @@ class Playback:
                 self._queue.popleft()
                 self._heard.append(piece.text)
                 if not self._queue:
-                    events.append((Silent(piece.turn, piece.revision), at))
+                    events.append((Silent(piece.turn, piece.revision, len(self._heard)), at))
             else:
                 if self._sounded and piece.position >= piece.length:
                     self.starved += len(out) - filled

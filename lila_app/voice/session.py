@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from lila_app.voice.model import Key, Phase
+from lila_app.voice.model import Key
+from lila_app.voice.view import View
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
@@ -32,41 +33,6 @@ class Options:
     push_to_talk: bool = False
     fast: bool | None = None
     continuity: bool | None = None
-
-
-class View(Protocol):
-    """What shows a spoken conversation. Called on the event loop's thread; must return at once."""
-
-    def phase(self, phase: Phase, muted: bool) -> None:
-        """LILA does something else now, or the microphone was muted or opened."""
-        ...
-
-    def heard(self, turn: int, text: str, final: bool) -> None:
-        """A turn's words, in place of those told of it before; "" takes them back.
-
-        Until they are `final` they may still change.
-        """
-        ...
-
-    def said(self, turn: int, text: str) -> None:
-        """The next piece of the reply, as its model wrote it, is about to be spoken."""
-        ...
-
-    def interrupted(self, turn: int, heard: str) -> None:
-        """The reply ends here: `heard`, in place of all that was told of it, is what was heard."""
-        ...
-
-    def answered(self, turn: int) -> None:
-        """A turn is over; nothing more comes of it."""
-        ...
-
-    def told(self, text: str, hint: str) -> None:
-        """Something a person should know that nobody says."""
-        ...
-
-    def level(self, level: int) -> None:
-        """How loud the microphone is, per mille of the loudest; about ten times a second."""
-        ...
 
 
 class Talk:

@@ -1,0 +1,42 @@
+"""What a front-end shows of a spoken conversation."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lila_app.voice.model import Phase
+
+
+class View(Protocol):
+    """What shows a spoken conversation. Called on the event loop's thread; must return at once."""
+
+    def phase(self, phase: Phase, muted: bool) -> None:
+        """LILA does something else now, or the microphone was muted or opened."""
+        ...
+
+    def heard(self, turn: int, text: str, final: bool) -> None:
+        """A turn's words, in place of those told of it before; "" takes them back.
+
+        Until they are `final` they may still change.
+        """
+        ...
+
+    def said(self, turn: int, text: str) -> None:
+        """The next piece of the reply, as its model wrote it, is about to be spoken."""
+        ...
+
+    def interrupted(self, turn: int, heard: str) -> None:
+        """The reply ends here: `heard`, in place of all that was told of it, is what was heard."""
+        ...
+
+    def answered(self, turn: int) -> None:
+        """A turn is over; nothing more comes of it."""
+        ...
+
+    def told(self, text: str, hint: str) -> None:
+        """Something a person should know that nobody says."""
+        ...
+
+    def level(self, level: int) -> None:
+        """How loud the microphone is, per mille of the loudest; about ten times a second."""
+        ...
