@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Sequence
 from threading import Event as Flag
 from threading import RLock, Thread
 from typing import TYPE_CHECKING
@@ -12,6 +10,12 @@ from typing import TYPE_CHECKING
 from lila_app.errors import LilaError, SoundError
 from lila_app.voice.devices import end as ends
 from lila_app.voice.devices.backend import Backend, Machine
+from lila_app.voice.devices.choosing import (
+    Choice,
+    preferred_microphone,
+    preferred_speaker,
+    survey,
+)
 from lila_app.voice.devices.end import End
 from lila_app.voice.devices.hearing import Hearing
 from lila_app.voice.devices.naming import Device, chosen
@@ -26,8 +30,6 @@ _LOOK_S = 0.1
 
 _PLACES_S = 2.0
 """Between two looks at where the server has put them; each costs a process of 6 ms."""
-
-_WITHOUT_ECHO = re.compile(r"echo[-_ ]?cancel", re.IGNORECASE)
 
 
 class SoundCard:
@@ -49,7 +51,7 @@ class SoundCard:
         self._headphones = headphones
         self._backend = backend
         self._ends: dict[Part, End] = {}
-        self._duplex = headphones
+        self._duplex: bool | None = None
         self._lock = RLock()
         self._over = Flag()
         self._watch: Thread | None = None
@@ -65,7 +67,13 @@ class SoundCard:
         return self._add(ends.speaker(self._wanted["speaker"], Playing(pull, rate), rate, news))
 
     def duplex(self) -> bool:
-        """Whether LILA may listen while it speaks: headphones, or a source without echo."""
+        """Whether LILA may listen while it speaks: headphones, or a source without echo.
+
+        Before anything is open it is what the chosen devices promise.
+        """
+        if self._duplex is None:
+            with self._lock:
+                self._duplex = self._promised()
         return self._duplex
 
     def close(self) -> None:
@@ -85,6 +93,11 @@ class SoundCard:
             if end is not None:
                 end.close()
 
+    def device(self, part: Part) -> Device:
+        """The device that is, or would be, opened. Raises as `microphone` does."""
+        with self._lock:
+            return self._chosen(part)
+
     def latency_ms(self, part: Part) -> int:
         """What an open end's device says of its latency."""
         end = self._ends.get(part)
@@ -99,11 +112,9 @@ class SoundCard:
 
     def _add(self, end: End) -> Handle:
         with self._lock:
-            if self._backend is None:
-                self._backend = Machine()
             try:
                 if not self._ends:
-                    self._backend.restart()
+                    self._machine.restart()
                 self._open(end)
             except LilaError:
                 end.close()
@@ -151,13 +162,14 @@ class SoundCard:
             device = chosen(self._machine.devices(), end.part, place)
         except LilaError:
             return []  # it moves right now; the next look sees where to
-        if not end.wanted and not self._is_echo(device):
+        speaker = self._choice().speaker
+        if not end.wanted and (speaker is None or device.monitors != speaker.name):
             # The person, or their system, chose another device for all programs, or for this one.
             end.device = device
-            self._duplex = self._without_echo()
+            self._duplex = self._choice().duplex(self._headphones)
             return [
                 Tell(f"the {end.part} is now {device.label!r}"),
-                Back(end.part, duplex=self._duplex),
+                Back(end.part, duplex=self.duplex()),
             ]
         return [self._lose(end, now, f"the {end.part} {end.name!r} is gone")]
 
@@ -195,47 +207,37 @@ class SoundCard:
         except LilaError:
             end.postpone(now)
             return []
-        return [Back(end.part, duplex=self._duplex)]
+        return [Back(end.part, duplex=self.duplex())]
 
     def _open(self, end: End) -> None:
+        end.open(self._machine, self._chosen(end.part))
+        self._duplex = self._choice(end).duplex(self._headphones)
+
+    def _chosen(self, part: Part) -> Device:
         devices = self._machine.devices()
-        device = chosen(devices, end.part, end.wanted)
-        if not end.wanted and self._is_echo(device, devices):
-            device = _another(devices)
-        end.open(self._machine, device)
-        self._duplex = self._without_echo(end)
+        if part == "speaker":
+            return chosen(devices, part, self._wanted[part])
+        speaker = self._choice().speaker or preferred_speaker(devices, self._wanted["speaker"])
+        return preferred_microphone(devices, self._wanted[part], speaker)
 
     @property
     def _machine(self) -> Backend:
         if self._backend is None:
-            raise SoundError("the sound system is not open")
+            self._backend = Machine()
         return self._backend
 
-    def _is_echo(self, device: Device, devices: Sequence[Device] = ()) -> bool:
-        """Whether a microphone gives back what LILA itself plays: no microphone at all."""
-        if not device.monitors:
-            return False
-        return device.monitors == self._speaker_name(devices or self._machine.devices())
-
-    def _speaker_name(self, devices: Sequence[Device]) -> str:
-        speaker = self._ends.get("speaker")
-        if speaker and speaker.device:
-            return speaker.device.name
+    def _promised(self) -> bool:
         try:
-            return chosen(devices, "speaker", self._wanted["speaker"]).name
-        except LilaError:
-            return ""
-
-    def _without_echo(self, opened: End | None = None) -> bool:
-        known = {**self._ends, **({opened.part: opened} if opened else {})}
-        microphone = known["microphone"].device if "microphone" in known else None
-        speaker = known["speaker"].device if "speaker" in known else None
-        if self._headphones or microphone is None:
+            found = survey(self._machine, self._wanted["microphone"], self._wanted["speaker"])
+        except SoundError:
             return self._headphones
-        if microphone.canceller:
-            # It takes out what is played on its own speaker, and nothing else.
-            return speaker is not None and speaker.canceller == microphone.canceller
-        return bool(_WITHOUT_ECHO.search(f"{microphone.name} {microphone.label}"))
+        return found.choice.duplex(self._headphones)
+
+    def _choice(self, opened: End | None = None) -> Choice:
+        """The devices that are open, or were; `opened` is the one that was opened just now."""
+        known = {**self._ends, **({opened.part: opened} if opened else {})}
+        microphone, speaker = known.get("microphone"), known.get("speaker")
+        return Choice(microphone and microphone.device, speaker and speaker.device)
 
 
 class Handle:
@@ -253,14 +255,3 @@ class Handle:
     def close(self) -> None:
         """Stop it; safe to call twice."""
         self._card.shut(self._part)
-
-
-def _another(devices: Sequence[Device]) -> Device:
-    """A real microphone, where the system's is none. Raises `SoundError`."""
-    for device in devices:
-        if device.part == "microphone" and not device.monitors:
-            return device
-    raise SoundError(
-        "there is no microphone: the system's gives back what the speaker plays",
-        hint="connect one, then try again; `lila voice devices` lists what there is",
-    )
