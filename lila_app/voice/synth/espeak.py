@@ -49,7 +49,7 @@ class Espeak:
             return
         text = text.replace("\0", " ")
         left = Flag()
-        made: SimpleQueue[_Made | None | LilaError] = SimpleQueue()
+        made: SimpleQueue[_Made | LilaError | None] = SimpleQueue()
 
         def take(sound: bytes, begun: tuple[Begun, ...]) -> bool:
             made.put((sound, begun))
@@ -102,7 +102,7 @@ def _found(library: Library, voice: str, language: str) -> str:
     )
 
 
-def _stretches(made: SimpleQueue[_Made | None | LilaError], cancel: Flag) -> Generator[_Made]:
+def _stretches(made: SimpleQueue[_Made | LilaError | None], cancel: Flag) -> Generator[_Made]:
     while (found := made.get()) is not None and not cancel.is_set():
         if isinstance(found, LilaError):
             raise found

@@ -1,0 +1,152 @@
+"""Numbers of every other kind: years, places, parts, telephone numbers, versions."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from lila_app.voice.model import Spoken
+from lila_app.voice.speakable.language import Language
+from lila_app.voice.speakable.rewriting import Part, Write, rewrite, saying
+
+_RANGE = re.compile(
+    r"(?<![\w.,:-])([$€£]?\d[\d.,:]*[%°]?)(?:\s?[–—]\s?|-)(?=[$€£]?\d[\d.,:]*(?![\d-]))"
+)
+_PHONE = re.compile(
+    r"(?<![\w+.-])(?:(?:\+\d|\b0\d)[\d ()/-]{5,}\d|\(?\d{3}\)?[ -]\d{3}-\d{4}|\d{3}-\d{4})(?![\w-])"
+)
+_VERSION = re.compile(r"(?<![\w.,])v?(\d+(?:\.\d+){2,})(?![\w])")
+_AROUND = re.compile(r"(?<![\w.])(24)/(7)(?![\w/])")
+_FRACTION = re.compile(r"(?<![\w./,])(?:(\d+)[  ])?(\d{1,3})/(\d{1,3})(?![\w/.]\d|[\w/])")
+_YEAR = re.compile(r"(?<![\w.,#+-])(?:1[1-9]|20)\d\d(?![\w]|[.,:/]\d|-\d)")
+_BY = re.compile(r"(?<=\d) ?[x×] ?(?=\d)")
+_FOLD = re.compile(r"(?<![\w.])(\d+)x(?!\w)")
+_TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
+_RATIO = re.compile(r"(?<=\d):(?=\d)")
+_LESS = re.compile(r"(?<=\d) [-−] (?=\d)")
+_POWER = re.compile(r"(?<=[\w)])\^(?=[\w(-])")
+_COUNTED = re.compile(r"(?<![\w#])#(?=\d)|№ ?")
+_ABOUT = re.compile(r"(?<![\w~])~ ?(?=[\d$€£])")
+_ARTICLES = re.compile(
+    r"\b(?:der|die|das|dem|den|des|am|im|vom|zum|beim|jeder|jedem|jeden)\Z", re.I
+)
+_MOST = 15
+"""Digits of the longest number that is said as one; longer ones are read digit by digit."""
+
+
+def figures(language: Language) -> str:
+    """A pattern of a number as the language writes it, without a sign."""
+    mark, group = re.escape(language.decimal), re.escape(language.thousands)
+    return rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{mark}\d+)?(?!\d)"
+
+
+def figure(written: str, language: Language) -> tuple[str, str]:
+    """The digits before and after the decimal mark."""
+    whole, _, decimals = written.replace(language.thousands, "").partition(language.decimal)
+    return whole, decimals
+
+
+def spoken_number(whole: str, decimals: str, language: Language) -> str:
+    """A number in words; what begins with 0 or is very long, digit by digit."""
+    if len(whole) > _MOST or (len(whole) > 1 and whole[0] == "0"):
+        said = _digits(whole, language)
+    else:
+        said = language.cardinal(int(whole))
+    return f"{said} {language.point} {_digits(decimals, language)}" if decimals else said
+
+
+def rewrite_ranges(spoken: Spoken, language: Language) -> Spoken:
+    """Say the dash between two numbers, and telephone numbers digit by digit."""
+
+    def digits(found: re.Match[str]) -> str | None:
+        if sum(map(str.isdigit, found[0])) < 7:
+            return None
+        groups = re.findall(r"\d+", found[0])
+        plus = f"{language.plus} " if found[0].startswith("+") else ""
+        return plus + ", ".join(_digits(group, language) for group in groups)
+
+    spoken = rewrite(spoken, _PHONE, digits)
+    return rewrite(spoken, _RANGE, lambda found: [found.span(1), f" {language.to} "])
+
+
+def rewrite_numbers(spoken: Spoken, language: Language) -> Spoken:
+    """Say every number that is left in words."""
+
+    def version(found: re.Match[str]) -> str | None:
+        if re.fullmatch(figures(language), found[1]):
+            return None
+        return f" {language.number_dot} ".join(
+            spoken_number(step, "", language) for step in found[1].split(".")
+        )
+
+    rules: tuple[tuple[re.Pattern[str], Write], ...] = (
+        (_VERSION, version),
+        (_AROUND, saying(f"{language.cardinal(24)} {language.cardinal(7)}")),
+        (_FRACTION, lambda found: _part(found, language)),
+        (_BY, saying(f" {language.by} ")),
+        (_FOLD, lambda found: f"{spoken_number(found[1], '', language)} {language.times}"),
+        (_TIMES, saying(f" {language.times} ")),
+        (_RATIO, saying(f" {language.ratio} ")),
+        (_LESS, saying(f" {language.minus} ")),
+        (_POWER, saying(f" {language.power} ")),
+        (_COUNTED, saying(f"{language.number} ")),
+        (_ABOUT, saying(f"{language.about} ")),
+        (_place(language), lambda found: _placed(found, language)),
+        (_YEAR, lambda found: language.year(int(found[0]))),
+        (_number(language), lambda found: _plain(found, language)),
+    )
+    for pattern, write in rules:
+        spoken = rewrite(spoken, pattern, write)
+    return spoken
+
+
+def _digits(number: str, language: Language) -> str:
+    return " ".join(language.cardinal(int(digit)) for digit in number)
+
+
+def _part(found: re.Match[str], language: Language) -> str:
+    """A fraction below 1 with an everyday divisor; else the numbers one after the other."""
+    whole, over, under = found[1], int(found[2]), int(found[3])
+    everyday = 2 <= under <= 12 and 0 < over < under
+    if everyday:
+        said = language.fraction(over, under)
+    else:
+        said = f"{language.cardinal(over)} {language.slash} {language.cardinal(under)}"
+    if whole is None:
+        return said
+    joint = f"{language.signs['&']} " if everyday else ""
+    return f"{spoken_number(whole, '', language)} {joint}{said}"
+
+
+@lru_cache(maxsize=4)
+def _place(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})*|\d{{1,6}}){language.ordinal_suffix}")
+
+
+def _placed(found: re.Match[str], language: Language) -> str | None:
+    number = int(found[1].replace(",", ""))
+    if not language.day_first:
+        return language.ordinal(number)
+    article = _ARTICLES.search(found.string[: found.start()].rstrip())
+    # "Es waren 3. Dann …" ends a sentence; only an article makes it the third.
+    if article is None:
+        return None
+    plain = article[0].casefold() in ("der", "die", "das")
+    return language.ordinal(number) + ("" if plain else "n")
+
+
+@lru_cache(maxsize=4)
+def _number(language: Language) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w.])(?P<minus>(?<![\w)])[-−](?=\d))?(?P<number>{figures(language)})"
+        r"(?P<odd>\.\d+)?(?![\w])"
+    )
+
+
+def _plain(found: re.Match[str], language: Language) -> list[Part]:
+    whole, decimals = figure(found["number"], language)
+    said = spoken_number(whole, decimals, language)
+    if found["odd"]:
+        # A decimal point where the language has a comma.
+        said += f" {language.dot} {_digits(found['odd'][1:], language)}"
+    return [f"{language.minus} {said}" if found["minus"] else said]
