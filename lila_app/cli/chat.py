@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 import click
 
@@ -36,6 +37,9 @@ def chat(plain: bool, session: str | None, go_on: bool, model: str | None) -> No
             Repl(lila, zone(), session=chosen, model=model, interactive=terminal).run()
             return
         from lila_app.tui import run
+        from lila_app.tui.talking import Voice
+        from lila_app.voice.session import fetch_notice, open_talk
 
-        code = run(lila, session=chosen, model=model, zone=zone())
+        voice = Voice(partial(open_talk, lila), partial(fetch_notice, lila))
+        code = run(lila, session=chosen, model=model, zone=zone(), voice=voice)
     click.get_current_context().exit(code)

@@ -10,6 +10,7 @@ from lila_app.cli.opening import Invocation
 ENTRIES = {
     "chat": Entry("chat", "Talk with LILA; what `lila` alone does."),
     "ask": Entry("ask", "Ask one thing; the answer goes to stdout."),
+    "voice": Entry("voice", "Talk with LILA aloud; its devices and how long it takes."),
     "brief": Entry("brief", "Have the day's briefing composed."),
     "ingest": Entry("ingest", "Let LILA read files and folders."),
     "import": Entry("import_", "Bring in conversations from ChatGPT, Claude, Markdown, JSONL."),

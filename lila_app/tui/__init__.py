@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from lila_app.tui.facade import Assistant
+
+if TYPE_CHECKING:
+    from lila_app.tui.talking import Voice
 
 __all__ = ["Assistant", "run"]
 
@@ -15,11 +19,13 @@ def run(
     session: str | None = None,
     model: str | None = None,
     zone: tzinfo | None = None,
+    voice: Voice | None = None,
 ) -> int:
     """Open the chat and return the exit code when the person leaves; raises what broke the app.
 
     `session` is the id of the conversation to open, None begins a new one; `model` answers instead
-    of the default; times are shown in `zone` (None: the machine's own).
+    of the default; times are shown in `zone` (None: the machine's own); `voice` is how one talks
+    with LILA beside the chat.
     """
     import logging
 
@@ -30,7 +36,7 @@ def run(
     # Python prints warnings of loggers nobody listens to on stderr, which is the screen here.
     logging.getLogger("lila_app").addHandler(logging.NullHandler())
     accept_alt_enter()
-    app = LilaApp(lila, session=session, model=model, zone=zone)
+    app = LilaApp(lila, session=session, model=model, zone=zone, voice=voice)
     with quiet_native_stderr():
         app.run()
     if app.broken is not None:

@@ -16,6 +16,7 @@ from lila_app.tui.plain import visible
 from lila_app.tui.screens.chat import ChatScreen
 from lila_app.tui.screens.help import HelpScreen, Section
 from lila_app.tui.screens.sessions import SessionsScreen
+from lila_app.tui.talking import Voice
 from lila_app.tui.widgets.folded_turn import FoldedTurn
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.tui.widgets.thinking import Thinking
@@ -24,7 +25,7 @@ from lila_app.tui.widgets.transcript import LoadEarlier
 
 class LilaApp(App[None]):
     """LILA in a terminal. `session` is opened at the start; None begins a new conversation.
-    `model` answers instead of the default one.
+    `model` answers instead of the default one; `voice` is how one talks with LILA (None: not).
 
     `monotonic` and `zone` are parameters so that tests can stop the clock and name the place.
     `broken` is what ended the app, if something nobody planned for did.
@@ -47,10 +48,13 @@ class LilaApp(App[None]):
         model: str | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         zone: tzinfo | None = None,
+        voice: Voice | None = None,
     ) -> None:
         super().__init__()
         self.broken: Exception | None = None
-        self._chat = ChatScreen(lila, session=session, model=model, monotonic=monotonic, zone=zone)
+        self._chat = ChatScreen(
+            lila, session=session, model=model, monotonic=monotonic, zone=zone, voice=voice
+        )
 
     def _handle_exception(self, error: Exception) -> None:
         self.broken = self.broken or error
@@ -88,6 +92,7 @@ class LilaApp(App[None]):
         if isinstance(screen, ChatScreen):
             chat = self._chat
             yield SystemCommand("New conversation", "Begin another one", chat.action_new)
+            yield SystemCommand("Talk", "Talk with LILA aloud, and end it", chat.action_talk)
             yield SystemCommand("Conversations", "Open, fork, delete", chat.action_sessions)
             yield SystemCommand("Context", "What the model saw last time", chat.action_context)
             yield SystemCommand("Copy", "The last reply, as Markdown", chat.copy_last_reply)

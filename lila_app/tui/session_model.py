@@ -47,7 +47,8 @@ class Phase(StrEnum):
 class Status:
     """What the status line says; tokens are None until a turn has told them.
 
-    `missed` says that the provider promises a read from its cache and none came.
+    `missed` says that the provider promises a read from its cache and none came. `voice` is what
+    the spoken assistant does, "" while it is not there.
     """
 
     phase: Phase = Phase.READY
@@ -57,6 +58,7 @@ class Status:
     prompt: int | None = None
     cached: int | None = None
     missed: bool = False
+    voice: str = ""
 
 
 class SessionModel:
@@ -69,6 +71,7 @@ class SessionModel:
 
     def __init__(self, lila: Assistant, model: str | None = None) -> None:
         self._lila = lila
+        self.profile = lila.profile
         self.chosen = model
         self.session_id: str | None = None
         self.title = ""
@@ -87,7 +90,7 @@ class SessionModel:
         self.title = ""
         self.record = None
         self._record_id = None
-        self.status = Status(model=self.status.model)
+        self.status = Status(model=self.status.model, voice=self.status.voice)
 
     async def open(self, session_id: str) -> SessionDetail:
         """Go to an existing session; raises `LilaError` and stays where it was if it cannot."""
@@ -101,6 +104,11 @@ class SessionModel:
         self._record_id = recorded[-1] if recorded else None
         await self.refresh_record()
         return detail
+
+    def spoke_in(self, session_id: str) -> None:
+        """The spoken turns are kept in this session; the next record shown is its latest."""
+        self.session_id = session_id
+        self._record_id = None
 
     # -- a turn ---------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ from textual.widget import Widget
 
 from lila_app.tui.app import LilaApp
 from lila_app.tui.screens.chat import ChatScreen
+from lila_app.tui.talking import Voice
 from lila_app.tui.widgets.live_turn import LiveTurn
 from lila_app.tui.widgets.note import Note
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.tui.widgets.status_line import StatusLine
 from tests.tui.fake_lila import FakeLila
+from tests.waiting import PATIENCE
 
 
 class Clock:
@@ -29,8 +31,14 @@ class Clock:
         return self.now
 
 
-def make_app(lila: FakeLila, *, session: str | None = None, clock: Clock | None = None) -> LilaApp:
-    return LilaApp(lila, session=session, monotonic=clock or Clock(), zone=UTC)
+def make_app(
+    lila: FakeLila,
+    *,
+    session: str | None = None,
+    clock: Clock | None = None,
+    voice: Voice | None = None,
+) -> LilaApp:
+    return LilaApp(lila, session=session, monotonic=clock or Clock(), zone=UTC, voice=voice)
 
 
 @asynccontextmanager
@@ -40,16 +48,19 @@ async def running(
     size: tuple[int, int] = (100, 30),
     session: str | None = None,
     clock: Clock | None = None,
+    voice: Voice | None = None,
 ) -> AsyncGenerator[Pilot[None], None]:
     """The app, started and ready."""
-    app = make_app(lila, session=session, clock=clock)
+    app = make_app(lila, session=session, clock=clock, voice=voice)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: lila.models.notice is not None or lila.warmed > 0)
         await pilot.pause()
         yield pilot
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(
+    pilot: Pilot[None], condition: Callable[[], bool], seconds: float = PATIENCE
+) -> None:
     """Let the app work until `condition` holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():

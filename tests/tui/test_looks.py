@@ -15,6 +15,7 @@ from textual.widgets import Input
 from lila_app.errors import UnavailableError
 from lila_app.events import Notice, TextDelta, ThinkingDelta
 from lila_app.tui.app import LilaApp
+from lila_app.tui.screens.sessions import SessionsScreen
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.views import Progress
 from tests.tui.driving import chat, make_app, prompt, say, screen_text, settled, state, turns, until
@@ -78,7 +79,7 @@ def looks(snap_compare: Compare, lila: FakeLila) -> Callable[..., bool]:
             await settled_or_fetching(pilot)
             if do is not None:
                 await do(pilot)
-            await pilot.pause(0.3)
+            await still(pilot)
 
         return snap_compare(app, terminal_size=size, run_before=before)
 
@@ -87,14 +88,23 @@ def looks(snap_compare: Compare, lila: FakeLila) -> Callable[..., bool]:
 
 async def settled_or_fetching(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: state(pilot) in ("ready", "fetching model"))
-    await pilot.pause(0.2)
+    await still(pilot)
+
+
+async def still(pilot: Pilot[None]) -> None:
+    """Until nothing changes on the screen any more."""
+    before, times = "", 0
+    while times < 3:
+        await pilot.pause(0.03)
+        now = screen_text(pilot)
+        times, before = (times + 1 if now == before else 0), now
 
 
 async def ask(pilot: Pilot[None]) -> None:
     await say(pilot, "When is the ferry to [Naxos]?")
     await until(pilot, lambda: len(turns(pilot)) == 1)
     await settled(pilot)
-    await pilot.pause(0.3)
+    await until(pilot, lambda: "context 1,512/2,048" in screen_text(pilot))
 
 
 def fill(lila: FakeLila, *steps: Step) -> None:
@@ -185,27 +195,27 @@ class TestDialogs:
     def test_conversations(self, looks: Callable[..., bool]) -> None:
         async def search(pilot: Pilot[None]) -> None:
             await pilot.press("f2")
-            await pilot.pause(0.3)
+            await until(pilot, lambda: "Tax" in screen_text(pilot))
             line = pilot.app.screen.query_one("#search", Input)
             line.cursor_blink = False
             line.value = "ferry"
-            await pilot.pause(0.6)
+            await until(pilot, lambda: "Tax" not in screen_text(pilot))
 
         assert looks(search)
 
     def test_delete(self, looks: Callable[..., bool]) -> None:
         async def delete(pilot: Pilot[None]) -> None:
             await pilot.press("f2")
-            await pilot.pause(0.5)
+            await until(pilot, lambda: "Tax" in screen_text(pilot))
             await pilot.press("ctrl+x")
-            await pilot.pause(0.3)
+            await until(pilot, lambda: not isinstance(pilot.app.screen, SessionsScreen))
 
         assert looks(delete)
 
     def test_help(self, looks: Callable[..., bool]) -> None:
         async def open_help(pilot: Pilot[None]) -> None:
             await pilot.press("f1")
-            await pilot.pause(0.3)
+            await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
 
         assert looks(open_help, size=(90, 40))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC
@@ -52,7 +51,7 @@ async def talking(
     # A model is named so that nothing is fetched: the scripted one answers whatever the name.
     app = LilaApp(lila, session=session, model="scripted/test", zone=UTC)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: len(chat(pilot).query(Welcome)) == 1, 20)
+        await until(pilot, lambda: len(chat(pilot).query(Welcome)) == 1)
         yield pilot
 
 
@@ -62,7 +61,7 @@ async def test_a_turn_is_stored_and_its_record_shown(
     provider.enqueue("A **bold** answer [/INST].")
     async with talking(lila) as pilot:
         await say(pilot, "hello [there]")
-        await until(pilot, lambda: "context" in text_of(chat(pilot).query_one(StatusLine)), 20)
+        await until(pilot, lambda: "context" in text_of(chat(pilot).query_one(StatusLine)))
         await settled(pilot)
         assert turns(pilot)[0].exchange.reply == "A **bold** answer [/INST]."
         assert "What the model saw" in screen_text(pilot)
@@ -82,7 +81,7 @@ async def test_escape_keeps_the_partial_reply_in_the_store(
     provider.enqueue(Scripted(tuple("abcdefghij"), delay=0.15))
     async with talking(lila) as pilot:
         await say(pilot, "go on")
-        await until(pilot, lambda: state(pilot) == "answering", 20)
+        await until(pilot, lambda: state(pilot) == "answering")
         await pilot.press("escape")
         await until(pilot, lambda: state(pilot) == "stopped", 0.5)
         shown = turns(pilot)[0].exchange
@@ -100,7 +99,7 @@ async def test_quitting_in_the_middle_keeps_the_partial_reply_in_the_store(
     provider.enqueue(Scripted(tuple("abcdefghij"), delay=0.15))
     async with talking(lila) as pilot:
         await say(pilot, "go on")
-        await until(pilot, lambda: state(pilot) == "answering", 20)
+        await until(pilot, lambda: state(pilot) == "answering")
         await pilot.press("ctrl+q")
     (session,) = lila.sessions.list()
     (turn,) = lila.sessions.show(session.id).turns
@@ -114,7 +113,7 @@ async def test_a_model_that_fails_leaves_the_words_in_the_store_and_the_prompt(
     provider.enqueue(Scripted((), error=UnreachableError("nothing answered", hint="start it")))
     async with talking(lila) as pilot:
         await say(pilot, "are you there?")
-        await until(pilot, lambda: bool(notes(pilot)), 20)
+        await until(pilot, lambda: bool(notes(pilot)))
         assert notes(pilot) == ["Error: nothing answered\nStart it."]
         assert prompt(pilot).text == "are you there?"
     (session,) = lila.sessions.list()
@@ -127,7 +126,7 @@ async def test_while_the_model_reads_the_panel_shows_what_it_reads(
     provider.enqueue(Scripted(("late",), delay=3.0))
     async with talking(lila) as pilot:
         await say(pilot, "slowly please")
-        await until(pilot, lambda: "all layers: slowly please" in screen_text(pilot), 20)
+        await until(pilot, lambda: "all layers: slowly please" in screen_text(pilot))
         assert state(pilot) == "reading"
         await pilot.press("escape")
 
@@ -138,7 +137,7 @@ async def test_an_earlier_conversation_is_found_by_what_was_said_and_goes_on(
     provider.enqueue("To the harbour.", "In May.")
     async with talking(lila) as pilot:
         await say(pilot, "where shall we go?")
-        await until(pilot, lambda: len(lila.sessions.list()) == 1, 20)
+        await until(pilot, lambda: len(lila.sessions.list()) == 1)
         await settled(pilot)
         await pilot.press("ctrl+n")
         await until(pilot, lambda: turns(pilot) == [])
@@ -146,8 +145,7 @@ async def test_an_earlier_conversation_is_found_by_what_was_said_and_goes_on(
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionsScreen))
         await pilot.press(*"harbour")
         shown = pilot.app.screen.query_one("#list", OptionList)
-        await asyncio.sleep(0.3)
-        await until(pilot, lambda: "“where shall we go?”" in str(shown.options[0].prompt), 20)
+        await until(pilot, lambda: "“where shall we go?”" in str(shown.options[0].prompt))
         await pilot.press("enter")
         await until(pilot, lambda: len(turns(pilot)) == 1)
         await say(pilot, "and when?")

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.tui.native_output import quiet_native_stderr
+from tests.waiting import PATIENCE
 
 _PROGRAM = """
 import os, sys
@@ -64,7 +65,7 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 
-    def until(self, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    def until(self, condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, f"it never came to pass: {self.text[-2000:]}"

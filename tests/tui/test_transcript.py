@@ -34,11 +34,12 @@ def _talk(number: int) -> list[tuple[str, str | None]]:
 
 async def widgets(pilot: Pilot[None]) -> int:
     """How many there are once the number stands still."""
-    before = -1
-    while (now := len(chat(pilot).query("*"))) != before:
-        before = now
-        await pilot.pause(0.2)
-    return now
+    before, times = -1, 0
+    while times < 3:
+        await pilot.pause(0.03)
+        now = len(chat(pilot).query("*"))
+        times, before = (times + 1 if now == before else 0), now
+    return before
 
 
 def folded(pilot: Pilot[None]) -> list[FoldedTurn]:

@@ -18,31 +18,26 @@ from textual.widgets import TextArea
 from textual.worker import Worker, WorkerError, WorkerState
 
 from lila_app.errors import LilaError
-from lila_app.events import Confirmation
-from lila_app.tui.answering import Answering, TurnView
+from lila_app.tui.answering import Answering
 from lila_app.tui.editor import edit
-from lila_app.tui.exchange import Kind, from_turn
 from lila_app.tui.facade import Assistant
 from lila_app.tui.host import host
+from lila_app.tui.opening import Opening
 from lila_app.tui.outbox import Outbox
 from lila_app.tui.preparing import Preparing
-from lila_app.tui.screens.choose_model import ChooseModelScreen
-from lila_app.tui.screens.confirm import ConfirmScreen
-from lila_app.tui.screens.sessions import Picked, SessionsScreen
+from lila_app.tui.screens.sessions import SessionsScreen
+from lila_app.tui.screens.stage import Parts, Stage
 from lila_app.tui.second_press import SecondPress
 from lila_app.tui.session_catalog import SessionCatalog
 from lila_app.tui.session_model import Phase, SessionModel
-from lila_app.tui.weights import Missing
+from lila_app.tui.talking import Talking, Voice
 from lila_app.tui.widgets.context_panel import ContextPanel
 from lila_app.tui.widgets.fetch_bar import FetchBar
-from lila_app.tui.widgets.live_turn import LiveTurn
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.tui.widgets.status_line import StatusLine
 from lila_app.tui.widgets.title_bar import TitleBar
 from lila_app.tui.widgets.transcript import Transcript
 from lila_app.tui.widgets.waiting_list import WaitingList
-from lila_app.tui.widgets.welcome import Welcome
-from lila_app.views import SessionDetail
 
 WIDE = 120
 """Columns from which the context panel is open unless the person closed it."""
@@ -58,12 +53,14 @@ _PATIENCE = 3.0
 
 
 class ChatScreen(Screen[None]):
-    """One conversation at a time; also the `View` of `Answering` and `Preparing`."""
+    """One conversation at a time: its layout, its keys, and the parts that do the work."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "Stop the reply and keep what is there", id="chat.stop"),
         Binding("f2,ctrl+o", "sessions", "Earlier conversations", id="chat.sessions"),
         Binding("f3,ctrl+t", "context", "What the model saw, on and off", id="chat.context"),
+        Binding("f4", "talk", "Talk with LILA aloud, and end it", id="chat.talk"),
+        Binding("f6", "mute", "Shut the microphone, and open it", id="chat.mute"),
         Binding("f5", "retry", "Ask again what got no whole reply", id="chat.retry"),
         Binding("ctrl+n", "new", "New conversation", id="chat.new"),
         Binding("pageup", "page(-1)", "Scroll up", id="chat.page_up"),
@@ -88,6 +85,7 @@ class ChatScreen(Screen[None]):
         model: str | None,
         monotonic: Callable[[], float],
         zone: tzinfo | None,
+        voice: Voice | None,
     ) -> None:
         super().__init__()
         self._lila = lila
@@ -96,19 +94,22 @@ class ChatScreen(Screen[None]):
         self._model = SessionModel(lila, model)
         self._catalog = SessionCatalog(lila, zone)
         self._fetch_bar = FetchBar()
-        self._preparing = Preparing(lila, self._model, self, self._fetch_bar)
         self._outbox = Outbox(self._draft_problem)
-        self._answering = Answering(self._model, self._outbox, self, lambda: self._preparing.over)
-        self._turns: Worker[None] | None = None
-        self._panel_wish: bool | None = None
-        self._turn_began = 0.0
-        self._quit_press = SecondPress(QUIT_WITHIN)
-        self._transcript = Transcript()
-        self._prompt = Prompt()
-        self._panel = ContextPanel()
-        self._status = StatusLine()
-        self._title = TitleBar(lila.profile)
+        self._transcript, self._prompt, self._panel = Transcript(), Prompt(), ContextPanel()
+        self._status, self._title = StatusLine(), TitleBar(lila.profile)
         self._waiting = WaitingList()
+        parts = Parts(
+            self._transcript, self._prompt, self._panel, self._status, self._title, self._waiting
+        )
+        self._stage = stage = Stage(self, parts, self._model, self._outbox, monotonic)
+        self._preparing = Preparing(lila, self._model, stage, self._fetch_bar)
+        self._answering = Answering(self._model, self._outbox, stage, lambda: self._preparing.over)
+        self._opening = Opening(self._model, self._answering, stage, self._busy)
+        self._talking = Talking(voice, self._model, stage, self._fetch_bar)
+        self._turns: Worker[None] | None = None
+        self._talk: Worker[None] | None = None
+        self._panel_wish: bool | None = None
+        self._quit_press = SecondPress(QUIT_WITHIN)
 
     def compose(self) -> ComposeResult:
         """Title, conversation beside context, status."""
@@ -134,31 +135,35 @@ class ChatScreen(Screen[None]):
     async def _begin(self) -> None:
         left = await self._outbox.restore(self._lila.home.state_dir, self._lila.profile)
         if left:
-            self.give_back(left)
+            self._stage.give_back(left)
             self.notify("This message was not sent; it is back in the prompt.")
-        await self._show_empty()
+        await self._opening.begin_new()
         if self._first_session is not None:
-            await self._open(self._first_session)
+            await self._opening.open(self._first_session)
         await self._preparing.run()
         self._answer_waiting()
 
     def _tick(self) -> None:
-        self.refresh_status()
+        self._stage.refresh_status()
         if self._model.awaits_record:
             self._peek()
 
     @work(group="peek", exclusive=True, exit_on_error=False)
     async def _peek(self) -> None:
         await self._model.refresh_record()
-        self.refresh_status()
+        self._stage.refresh_status()
 
     async def leave(self) -> None:
         """Stop the reply, keep its text and the draft; the app may end afterwards."""
         self._preparing.stop()
-        turns = self._turns
-        if turns is not None and turns.is_running:
-            turns.cancel()
-            await asyncio.wait({asyncio.ensure_future(_settled(turns))}, timeout=_PATIENCE)
+        self._talking.stop()
+        if self._turns is not None:
+            self._turns.cancel()
+        going = [one for one in (self._turns, self._talk) if one is not None and one.is_running]
+        if going:
+            await asyncio.wait(
+                [asyncio.ensure_future(_settled(one)) for one in going], timeout=_PATIENCE
+            )
         self._outbox.type(self._prompt.text)
 
     async def on_unmount(self) -> None:
@@ -166,46 +171,6 @@ class ChatScreen(Screen[None]):
         self._preparing.stop()
         await self._outbox.keep()
         self._outbox.close()
-
-    # -- what turns and the fetch need of the screen --------------------------------------
-
-    async def begin_turn(self, text: str) -> LiveTurn:
-        """Show a new turn."""
-        self._turn_began = self._monotonic()
-        return await self._transcript.begin(text)
-
-    async def drop_turn(self, turn: TurnView) -> None:
-        """Take away a turn that never began."""
-        if isinstance(turn, LiveTurn):
-            await turn.remove()
-
-    def give_back(self, text: str) -> None:
-        """Put text before what is in the prompt."""
-        if text.strip():
-            rest = self._prompt.text
-            self._prompt.put(f"{text}\n\n{rest}" if rest.strip() else text)
-            self._outbox.type(self._prompt.text)
-
-    def refresh_status(self) -> None:
-        """Show the state as it is now."""
-        seconds = int(self._monotonic() - self._turn_began) if self._model.turn_active else None
-        self._status.seconds = seconds
-        self._status.status = self._model.status
-        self._title.conversation = self._model.title
-        self._waiting.say(self._outbox.waiting)
-        self._panel.show(self._model.record)
-
-    async def choose(self, missing: Missing) -> str | None:
-        """Ask which model to fetch or take."""
-        return await host(self).push_screen_wait(ChooseModelScreen(missing))
-
-    async def consent(self, question: Confirmation) -> bool:
-        """Ask whether a tool may change something."""
-        return await host(self).push_screen_wait(ConfirmScreen(question.question, yes="Yes"))
-
-    async def tell(self, kind: Kind, text: str, hint: str = "") -> None:
-        """Something to say in the transcript, outside any turn."""
-        await self._transcript.note(kind, text, hint)
 
     def _draft_problem(self, error: LilaError) -> None:
         self.notify(f"Unsent text cannot be kept: {error}", severity="warning")
@@ -218,7 +183,7 @@ class ChatScreen(Screen[None]):
         self._outbox.submit(message.text)
         self._transcript.anchor()
         self._answer_waiting()
-        self.refresh_status()
+        self._stage.refresh_status()
         await self._outbox.keep()
 
     def _answer_waiting(self) -> None:
@@ -272,13 +237,15 @@ class ChatScreen(Screen[None]):
         """Escape: close the panel when it covers all, else stop what goes on."""
         if self._panel.display and self.has_class("-narrow"):
             self.action_context()
+        elif self._talking.speaking:
+            self._talking.silence()
         elif self._model.turn_active and self._turns is not None:
             self._model.enter(Phase.STOPPING)
-            self.refresh_status()
+            self._stage.refresh_status()
             self._turns.cancel()
         elif self._outbox.waiting:
-            self.give_back(self._outbox.take_back())
-            self.refresh_status()
+            self._stage.give_back(self._outbox.take_back())
+            self._stage.refresh_status()
         elif not self._preparing.over:
             self._preparing.stop()
         else:
@@ -294,7 +261,7 @@ class ChatScreen(Screen[None]):
             self._prompt.put("")
         self._outbox.submit(text)
         self._answer_waiting()
-        self.refresh_status()
+        self._stage.refresh_status()
 
     def action_copy_or_quit(self) -> None:
         """Ctrl+C: never quits at once."""
@@ -361,68 +328,48 @@ class ChatScreen(Screen[None]):
     @work(group="sessions", exclusive=True, exit_on_error=False)
     async def action_new(self) -> None:
         """Begin another conversation."""
-        if self._may_leave():
-            await self._show_empty()
+        if self._opening.may_leave():
+            await self._opening.begin_new()
 
     @work(group="sessions", exclusive=True, exit_on_error=False)
     async def action_sessions(self) -> None:
         """Pick an earlier conversation."""
         current = self._model.session_id
-        busy = current if self._model.turn_active else None
+        busy = current if self._model.turn_active or self._talking.active else None
         picked = await host(self).push_screen_wait(
             SessionsScreen(self._catalog, current=current, busy=busy)
         )
-        await self._follow(picked)
-
-    async def _follow(self, picked: Picked) -> None:
-        current = self._model.session_id
-        if current in picked.titles:
-            self._model.title = picked.titles[current]
-        self.refresh_status()
-        elsewhere = picked.open is not None and picked.open != current
-        gone = current is not None and current in picked.deleted
-        if not (elsewhere or gone or picked.new) or not self._may_leave():
-            return
-        if picked.open is None or not await self._open(picked.open):
-            await self._show_empty()
-
-    def _may_leave(self) -> bool:
-        if self._model.turn_active:
-            self.notify("LILA is answering: stop it first (Esc).", severity="warning")
-        return not self._model.turn_active
-
-    async def _open(self, session_id: str) -> bool:
-        try:
-            detail = await self._model.open(session_id)
-        except LilaError as error:
-            await self.tell("error", str(error), error.hint)
-            return False
-        self._answering.leave(_unfinished(detail))
-        self._prompt.sent.replace([turn.user for turn in detail.turns])
-        await self._transcript.show([from_turn(turn) for turn in detail.turns])
-        self.refresh_status()
-        if self._preparing.over:
+        if await self._opening.follow(picked) and self._preparing.over:
             self._warm()
-        return True
 
     @work(group="warm", exclusive=True, exit_on_error=False)
     async def _warm(self) -> None:
-        # Only speed depends on it: what is wrong with the model is told by the next turn.
-        with contextlib.suppress(LilaError):
-            await self._model.warm()
+        await self._opening.warm()
 
-    async def _show_empty(self) -> None:
-        self._model.start_new()
-        await self._transcript.show([], Welcome(self._lila.profile))
-        self.refresh_status()
+    def _busy(self) -> str:
+        if self._talking.active:
+            return "You are talking with LILA: end that first (F4)."
+        return "LILA is answering: stop it first (Esc)." if self._model.turn_active else ""
 
+    # -- talking --------------------------------------------------------------------------
 
-def _unfinished(detail: SessionDetail) -> str | None:
-    """What a session asked last, itself and not the one it came from, without a whole reply."""
-    for turn in detail.turns[-1:]:
-        if turn.session_id == detail.info.id and (turn.reply is None or turn.stopped):
-            return turn.user
-    return None
+    def action_talk(self) -> None:
+        """F4: begin to talk, or end it."""
+        if self._talking.active:
+            self._talking.stop()
+        else:
+            self._talk = self._run_talk()
+
+    @work(group="talking", exit_on_error=False)
+    async def _run_talk(self) -> None:
+        await self._talking.run()
+
+    def action_mute(self) -> None:
+        """F6: shut the microphone, or open it."""
+        if self._talking.active:
+            self._talking.mute()
+        else:
+            self.notify("The microphone is off; F4 begins to talk.")
 
 
 async def _settled(worker: Worker[None]) -> None:

@@ -62,6 +62,11 @@ class LiveTurn(Vertical):
         self.exchange = self.exchange.noted(kind, text, hint)
         await self.mount(Note(kind, text, hint))
 
+    async def cut(self, heard: str) -> None:
+        """A spoken reply ends after what was heard of it."""
+        self._pieces = [heard]
+        await self.finish(stopped=True)
+
     async def finish(self, *, stopped: bool) -> None:
         """The turn is over; a stopped one keeps what came and says so."""
         self._waiting.display = False

@@ -32,6 +32,8 @@ def status_text(status: Status, seconds: int | None, width: int) -> str:
     if seconds is not None:
         state += f" {seconds} s"
     parts = [state]
+    if status.voice:
+        parts.append(f"voice: {status.voice}")
     if status.model:
         parts.append(one_line(status.model.rsplit("/", 1)[-1], 28))
     if status.used is not None and status.limit is not None:

@@ -1,0 +1,118 @@
+"""A spoken conversation in lines of text: the words on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from lila_app.cli.output import answer, note, shown
+from lila_app.voice.model import Phase
+
+_BAR = 10
+"""Characters of the level meter."""
+
+_REDRAW = 0.1
+"""Seconds between two drawings of the level: more often is only flicker."""
+
+
+class Lines:
+    """Prints what was heard and said (`words`), and shows at a terminal what goes on.
+
+    On a terminal the last line says the phase and the level and is redrawn in place; in a pipe or a
+    file nothing is drawn, and the words alone go to stdout.
+    """
+
+    def __init__(self, *, words: bool) -> None:
+        self._words = words
+        self._draws = sys.stderr.isatty()
+        self._phase, self._muted = Phase.LISTENING, False
+        self._drawn = ""
+        self._level = 0
+        self._drawn_at = 0.0
+        self._open = False
+        """Whether a line of LILA's is being written."""
+
+    def phase(self, phase: Phase, muted: bool) -> None:
+        """Show what goes on."""
+        self._phase, self._muted = phase, muted
+        self._draw()
+
+    def heard(self, turn: int, text: str, final: bool) -> None:
+        """Print what was said once that is certain."""
+        del turn
+        if final and text and self._words:
+            self._line(f"You: {text}")
+
+    def said(self, turn: int, text: str) -> None:
+        """Print a piece of the reply as it is spoken."""
+        del turn
+        if not self._words:
+            return
+        self._clear()
+        answer(text.strip() if self._open else f"LILA: {text.strip()}", newline=False)
+        answer(" ", newline=False)
+        self._open = True
+
+    def interrupted(self, turn: int, heard: str) -> None:
+        """Say where the reply was cut off."""
+        del turn
+        if not self._words:
+            return
+        self._close()
+        last = " ".join(heard.split()[-6:])
+        self._line(f"[interrupted after: … {last}]" if last else "[interrupted before a word]")
+
+    def answered(self, turn: int) -> None:
+        """End the line."""
+        del turn
+        self._close()
+        self._draw()
+
+    def told(self, text: str, hint: str) -> None:
+        """Say on stderr what nobody speaks."""
+        self._close()
+        self._clear()
+        note(text)
+        if hint:
+            note(f"hint: {hint}")
+        self._draw()
+
+    def level(self, level: int) -> None:
+        """Move the meter."""
+        self._level = level
+        now = time.monotonic()
+        if now - self._drawn_at >= _REDRAW:
+            self._drawn_at = now
+            self._draw()
+
+    def close(self) -> None:
+        """Leave the terminal with a clean line."""
+        self._close()
+        self._clear()
+
+    def _line(self, text: str) -> None:
+        self._clear()
+        answer(text)
+
+    def _close(self) -> None:
+        if self._open:
+            answer("")
+            self._open = False
+
+    def _draw(self) -> None:
+        if not self._draws or self._open:
+            return
+        state = "muted" if self._muted else str(self._phase)
+        filled = 0 if self._muted else min(_BAR, self._level * _BAR // 1_000 + (self._level > 5))
+        line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {state}"
+        if line != self._drawn:
+            self._clear()
+            click.echo(shown(line, terminal=True), err=True, nl=False)
+            self._drawn = line
+
+    def _clear(self) -> None:
+        if self._drawn:
+            click.echo("\r\x1b[K", err=True, nl=False)
+            self._drawn = ""
