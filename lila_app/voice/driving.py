@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
+from lila_app.voice.machine import State, step
 from lila_app.voice.model import (
     Action,
     Ask,
@@ -21,11 +21,6 @@ from lila_app.voice.model import (
 from lila_app.voice.tracing import Tracing
 from lila_app.voice.view import View
 
-S = TypeVar("S")
-
-Step = Callable[[S, Event, int], tuple[S, tuple[Action, ...]]]
-"""The machine: `(state, event, now) -> (state, actions)`."""
-
 
 class Hands(Protocol):
     """Does what the machine says. Returns at once; what comes of it comes as events, later."""
@@ -35,13 +30,10 @@ class Hands(Protocol):
         ...
 
 
-class Driver(Generic[S]):
+class Driver:
     """Holds the machine's state; not thread-safe, and not to be entered again from an action."""
 
-    def __init__(
-        self, step: Step[S], state: S, hands: Hands, showing: Showing, tracing: Tracing
-    ) -> None:
-        self._step = step
+    def __init__(self, state: State, hands: Hands, showing: Showing, tracing: Tracing) -> None:
         self._state = state
         self._hands = hands
         self._showing = showing
@@ -50,11 +42,17 @@ class Driver(Generic[S]):
     def take(self, event: Event, now: int) -> tuple[Action, ...]:
         """Have the machine decide about an event, and see to what it decided."""
         self._tracing.event(event, now)
-        self._state, actions = self._step(self._state, event, now)
+        before = self._state.hearing
+        self._state, actions = step(self._state, event, now)
         for action in actions:
+            if isinstance(action, Settle) and before is not None:
+                self._tracing.due(action.turn, before.wait, now)
             self._tracing.action(action, now)
             self._hands.do(action, now)
             self._showing.action(action)
+        hearing = self._state.hearing
+        if hearing is not None and hearing.final:
+            self._tracing.finished(hearing.turn, now)
         return actions
 
     @property
@@ -70,30 +68,20 @@ class Showing:
         self._view = view
         self.phase = Phase.LISTENING
         self.muted = False
-        self._turn = 0
-        self._words = ""
+        self._words: dict[int, str] = {}
+        """Of the turns that are not over."""
         self._told: tuple[str, str] | None = None
 
     def action(self, action: Action) -> None:
         """Show what an action means for the person."""
-        view = self._view
         match action:
-            case Open(turn=turn):
-                self._over()
-                self._turn, self._words = turn, ""
-            case Ask(turn=turn, text=text):
-                self._words = text
-                view.heard(turn, text, False)
-            case Settle(turn=turn):
-                view.heard(turn, self._words, True)
-            case Drop(turn=turn, words=False):
-                if self._words:
-                    view.heard(turn, "", True)
-                self._words = ""
+            case Open() | Ask() | Settle() | Drop():
+                self._person(action)
             case Say(turn=turn, text=text):
-                view.said(turn, text)
+                self._view.said(turn, text)
             case Cut(turn=turn, heard=heard):
-                view.interrupted(turn, heard)
+                self._view.interrupted(turn, heard)
+                self._over(turn)
             case Tell(text=text, hint=hint):
                 self.tell(text, hint)
             case Show(phase=phase, muted=muted):
@@ -102,20 +90,35 @@ class Showing:
                 pass
 
     def tell(self, text: str, hint: str = "") -> None:
-        """Tell the person something, once until it is something else or a turn goes by."""
+        """Tell the person something, but not the same again within a turn."""
         if self._told != (text, hint):
             self._told = (text, hint)
             self._view.told(text, hint)
 
+    def _person(self, action: Open | Ask | Settle | Drop) -> None:
+        match action:
+            case Open(turn=turn):
+                self._words[turn] = ""
+            case Ask(turn=turn, text=text):
+                self._words[turn] = text
+                self._view.heard(turn, text, False)
+            case Settle(turn=turn):
+                for earlier in [number for number in self._words if number < turn]:
+                    self._over(earlier)
+                self._view.heard(turn, self._words.get(turn, ""), True)
+            case Drop(turn=turn, words=words):
+                if not words and self._words.pop(turn, ""):
+                    self._view.heard(turn, "", True)
+
     def _show(self, phase: Phase, muted: bool) -> None:
         if phase in (Phase.LISTENING, Phase.ENDED):
-            self._over()
+            for turn in list(self._words):
+                self._over(turn)
         if (phase, muted) != (self.phase, self.muted):
             self.phase, self.muted = phase, muted
             self._view.phase(phase, muted)
 
-    def _over(self) -> None:
-        turn, self._turn = self._turn, 0
-        if turn:
+    def _over(self, turn: int) -> None:
+        if self._words.pop(turn, ""):
             self._told = None
             self._view.answered(turn)

@@ -119,9 +119,11 @@ class Playback:
         with self._lock:
             piece.whole = True
 
-    def hold(self) -> str:
+    def hold(self, turn: int, revision: int) -> str:
         """Fall silent and keep what is queued; what was heard of the reply, as it was written."""
         with self._lock:
+            if (turn, revision) != self._reply:
+                return ""  # nothing of it was queued so far
             self._fade_out()
             self._held = True
             return self._rewind()
@@ -145,7 +147,10 @@ class Playback:
             self._held = False
 
     def said(self, since: int) -> str:
-        """The words that began to be heard since a time of the loop's clock, as spoken."""
+        """The words that began to be heard since a time of the loop's clock.
+
+        As spoken, and also as written where that is another: a recogniser writes "23" too.
+        """
         with self._lock:
             return " ".join(text for at, text in self._said if at >= since)
 
@@ -217,7 +222,7 @@ class Playback:
             word = piece.words[piece.told]
             if word.at * self.rate // 1_000 >= piece.position:
                 break
-            self._said.append((begins, piece.spoken.text[word.start : word.end]))
+            self._said.append((begins, _both(piece, word)))
             piece.told += 1
         if self._sounding and begins - self._sounding[-1][1] <= 1:
             self._sounding[-1][1] = ends
@@ -251,3 +256,12 @@ class Playback:
             piece.position = min(piece.position, begins)
         piece.told = min(piece.told, heard)
         return before + written(piece.text, piece.spoken, piece.words, heard)
+
+
+def _both(piece: Piece, word: Word) -> str:
+    said = piece.spoken.text[word.start : word.end]
+    place = piece.spoken.origin[word.start]
+    before = piece.spoken.origin[word.start - 1] if word.start else -1
+    (token, *_) = [*piece.text[place:].split(maxsplit=1), ""]
+    fresh = place != before and token.casefold() != said.casefold()
+    return f"{said} {token}" if fresh else said

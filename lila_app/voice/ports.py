@@ -77,7 +77,8 @@ class Conversation(Protocol):
         ...
 
     async def settle(self, turn: int) -> None:
-        """The words are final; LILA may learn from them."""
+        """The words are final; LILA may learn from them. May come before the first piece of the
+        reply, or before it was waited for at all."""
         ...
 
     async def heard(self, turn: int, text: str) -> None:

@@ -24,96 +24,118 @@ from lila_app.voice.trace import Keep, Trace
 
 
 class Tracing:
-    """Follows one turn after the other; a turn in which nothing was asked for leaves no trace."""
+    """Follows turns; two at once where somebody speaks over a reply.
+
+    A turn in which nothing was asked for leaves no trace.
+    """
 
     def __init__(self, ends: int, keep: Keep) -> None:
         """`ends` is the chance (per mille) of speech from which a frame is still part of it."""
         self._ends = ends
         self._keep = keep
         self._voiced: int | None = None
-        self._turn: Trace | None = None
+        self._open: dict[int, Trace] = {}
 
     def event(self, event: Event, now: int) -> None:
         """Something happened."""
-        if isinstance(event, Frame):
-            if event.speech >= self._ends:
-                self._voiced = now
-            return
-        trace = self._turn
-        if trace is None:
-            return
         match event:
-            case Recognised(turn=turn, revision=revision) if self._is(trace, turn, revision):
-                trace.recognised = now
-            case ReplyText(turn=turn, revision=revision) if self._is(trace, turn, revision):
-                if trace.first_token is None:
-                    trace.first_token = now
-            case ReplyFailed(turn=turn, revision=revision) if self._is(trace, turn, revision):
-                trace.failed = True
-            case Audible(turn=turn, revision=revision) if self._is(trace, turn, revision):
-                if trace.audible is None:
-                    trace.audible = now
+            case Frame(speech=speech):
+                if speech >= self._ends:
+                    self._voiced = now
+            case Recognised() | ReplyText() | ReplyFailed() | Audible():
+                if trace := self._of(event.turn, event.revision):
+                    _note(trace, event, now)
             case _:
                 pass
 
     def sounded(self, turn: int, revision: int, now: int) -> None:
         """The first sound of a piece was made."""
-        trace = self._turn
-        if trace is not None and self._is(trace, turn, revision) and trace.first_sound is None:
+        trace = self._of(turn, revision)
+        if trace is not None and trace.first_sound is None:
             trace.first_sound = now
+
+    def finished(self, turn: int, now: int) -> None:
+        """The person is taken to have finished, whether or not their words are known by now."""
+        trace = self._open.get(turn)
+        if trace is not None and trace.endpoint is None:
+            trace.endpoint, trace.voiced = now, self._voiced
+
+    def due(self, turn: int, wait: int, now: int) -> None:
+        """The turn is settled, and its words asked for a silence of `wait` ms before that.
+
+        What went on beyond it was the reading of the words, not the wait for an end.
+        """
+        self.finished(turn, now if self._voiced is None else min(now, self._voiced + wait))
 
     def action(self, action: Action, now: int) -> None:
         """Something is done."""
-        if isinstance(action, Open):
-            self.end(now)
-            self._turn = Trace(action.turn)
-            return
-        trace = self._turn
-        if trace is None:
-            return
         match action:
-            case Recognise(revision=revision):
-                trace.revision, trace.recognise, trace.recognised = revision, now, None
-            case Ask(revision=revision):
-                trace.revision, trace.ask = revision, now
-                trace.asked += 1
-                trace.first_token = trace.first_piece = trace.first_sound = None
-                trace.speculated = trace.endpoint is None
-            case Say(text=text):
-                trace.first_piece = now if trace.first_piece is None else trace.first_piece
-                trace.said += len(text)
-                trace.heard = trace.said
-            case _:
-                self._ending(trace, action, now)
-
-    def _ending(self, trace: Trace, action: Action, now: int) -> None:
-        match action:
-            case Settle():
-                self._endpoint(trace, now)
-            case Cut(heard=heard):
-                trace.interrupted, trace.heard = now, len(heard)
-            case Drop(words=False):
-                self._turn = None
-            case Show(phase=Phase.THINKING):
-                self._endpoint(trace, now)
-            case Show(phase=Phase.HEARING) if trace.audible is None:
-                trace.endpoint = None
-            case Show(phase=Phase.LISTENING | Phase.ENDED):
-                self.end(now)
+            case Open(turn=turn):
+                self._open[turn] = Trace(turn)
+            case Recognise() | Ask() | Say() | Cut():
+                if trace := self._open.get(action.turn):
+                    _act(trace, action, now)
+                if isinstance(action, Cut):
+                    self._end(action.turn, now)
+            case Settle(turn=turn):
+                for earlier in [number for number in self._open if number < turn]:
+                    self._end(earlier, now)
+                self.finished(turn, now)
+            case Drop(turn=turn, words=False):
+                self._open.pop(turn, None)
+            case Show(phase=phase):
+                self._shown(phase, now)
             case _:
                 pass
 
     def end(self, now: int) -> None:
-        """The turn is over: its trace is kept."""
-        trace, self._turn = self._turn, None
+        """Nothing more comes of any turn."""
+        for turn in list(self._open):
+            self._end(turn, now)
+
+    def _shown(self, phase: Phase, now: int) -> None:
+        if phase in (Phase.LISTENING, Phase.ENDED):
+            self.end(now)
+        if phase is Phase.HEARING:
+            for trace in self._open.values():
+                if trace.audible is None:
+                    trace.endpoint = None
+
+    def _end(self, turn: int, now: int) -> None:
+        trace = self._open.pop(turn, None)
         if trace is not None and trace.asked:
             trace.ended = now
             self._keep(trace)
 
-    def _endpoint(self, trace: Trace, now: int) -> None:
-        if trace.endpoint is None:
-            trace.endpoint, trace.voiced = now, self._voiced
+    def _of(self, turn: int, revision: int) -> Trace | None:
+        trace = self._open.get(turn)
+        return trace if trace is not None and trace.revision == revision else None
 
-    @staticmethod
-    def _is(trace: Trace, turn: int, revision: int) -> bool:
-        return (trace.turn, trace.revision) == (turn, revision)
+
+def _note(trace: Trace, event: Recognised | ReplyText | ReplyFailed | Audible, now: int) -> None:
+    match event:
+        case Recognised():
+            trace.recognised = now
+        case ReplyText():
+            trace.first_token = now if trace.first_token is None else trace.first_token
+        case ReplyFailed():
+            trace.failed = True
+        case Audible():
+            trace.audible = now if trace.audible is None else trace.audible
+
+
+def _act(trace: Trace, action: Recognise | Ask | Say | Cut, now: int) -> None:
+    match action:
+        case Recognise(revision=revision):
+            trace.revision, trace.recognise, trace.recognised = revision, now, None
+        case Ask(revision=revision):
+            trace.revision, trace.ask = revision, now
+            trace.asked += 1
+            trace.first_token = trace.first_piece = trace.first_sound = None
+            trace.speculated = trace.endpoint is None
+        case Say(text=text):
+            trace.first_piece = now if trace.first_piece is None else trace.first_piece
+            trace.said += len(text)
+            trace.heard = trace.said
+        case Cut(heard=heard):
+            trace.interrupted, trace.heard = now, len(heard)

@@ -1,0 +1,299 @@
+"""The loop on a clock of its own: sound goes in, sound comes out, and both are a file's.
+
+The clock is the number of samples: a frame comes every 32 ms, the speaker pulls every 20 ms, and
+work takes what `[simulation]` of `policies/voice.toml` declares, whatever it takes in truth. So two
+runs over the same parts say the same at the same time, as fast as the parts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from lila_app.voice.driving import Driver, Showing
+from lila_app.voice.ear import Ear
+from lila_app.voice.machine import Rules, start
+from lila_app.voice.model import (
+    FRAME,
+    FRAME_MS,
+    Action,
+    Ask,
+    Audible,
+    Back,
+    Cut,
+    Drop,
+    Event,
+    Frame,
+    Hold,
+    Lost,
+    Open,
+    Part,
+    Paused,
+    Phase,
+    Pressed,
+    Recognise,
+    Resume,
+    Say,
+    Settle,
+    Silent,
+    Tick,
+)
+from lila_app.voice.mouth import Mouth, Utterance, understood
+from lila_app.voice.parts import Parts, explained, unread
+from lila_app.voice.playback import Playback
+from lila_app.voice.tracing import Tracing
+from lila_app.voice.view import View
+from lila_app.voice.virtual import Maker, Pace, Reader, Talker, Timeline
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.int16]
+
+BLOCK_MS = 20
+"""What the speaker pulls at once."""
+
+_AFTER_MS = 1_000
+"""LILA listens so long after all is said before it is over: longer than `endpoint.reopen`, within
+which the last turn may still go on."""
+
+_MOST_AFTER_MS = 600_000
+"""No reply is waited for longer than this after the last sound."""
+
+Given = Pressed | Lost | Back
+"""What a script may have happen."""
+
+
+class Room(Protocol):
+    """What lies between the speaker and the microphone."""
+
+    def played(self, samples: Samples) -> None:
+        """The next 20 ms that leave the speaker."""
+        ...
+
+    def heard(self, frame: Samples) -> Samples:
+        """The next frame as the microphone hears it."""
+        ...
+
+
+class Simulation:
+    """One conversation; `run` it once. `log` takes each event and action as it happens."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        view: View,
+        source: Iterable[Samples],
+        sink: Callable[[Samples], None],
+        *,
+        duplex: bool = True,
+        script: Iterable[tuple[int, Given]] = (),
+        room: Room | None = None,
+        pace: Pace | None = None,
+        log: Callable[[str], None] | None = None,
+    ) -> None:
+        self._parts = parts
+        self._source = iter(source)
+        self._sink = sink
+        self._room = room
+        self._log = log
+        self._number = 0
+        self._blocks = 0
+        self._source_ended: int | None = None
+        self._busy_until = 0
+        self._lost: set[Part] = set()
+        self._time = Timeline()
+        self._showing = Showing(view)
+        policy, costs = parts.policy, parts.policy.simulation
+        self._tracing = Tracing(policy.activity.ends, parts.keep)
+        self.playback = Playback(
+            parts.synthesiser.rate,
+            fade_ms=policy.interruption.fade,
+            clock=lambda: self._time.now,
+            notice=self._noticed,
+        )
+        self.playback.latency_ms = costs.output_latency
+        self._ear = Ear(policy.activity.longest + policy.activity.before)
+        self._mouth = Mouth(self.playback, parts.speakable)
+        self._reader = Reader(self._time, costs.recognise, self._read)
+        self._talker = Talker(
+            self._time, parts.conversation, pace or self._pace, self._take, self._tell
+        )
+        self._maker = Maker(
+            self._time,
+            costs.synthesise,
+            parts.synthesiser,
+            self.playback,
+            self._sounded,
+            self._tell,
+        )
+        rules = Rules(policy, push_to_talk=parts.push_to_talk)
+        self._driver = Driver(start(rules, duplex=duplex), self, self._showing, self._tracing)
+        for when, given in script:
+            self._time.at(when, lambda given=given: self._happen(given))
+
+    async def run(self) -> int:
+        """Until the sound is at its end and LILA has said what there is to say; its length in ms.
+
+        Cancelled, it stops the reply and leaves the conversation in order.
+        """
+        self._time.at(0, self._pull)
+        self._time.at(FRAME_MS, self._frame)
+        try:
+            while self._showing.phase is not Phase.ENDED and await self._time.step():
+                await self._talker.catch_up()
+        finally:
+            self._tracing.end(self._time.now)
+            await self._talker.close()
+        return self._time.now
+
+    # -- what the machine says ---------------------------------------------------------------------
+
+    def do(self, action: Action, now: int) -> None:
+        """Carry out an action; what comes of it comes as events."""
+        self._note(f"{now:>8}   {action!r}")
+        conversation, later = self._parts.conversation, self._talker.later
+        match action:
+            case Open(turn=turn):
+                self._open(turn)
+            case Recognise():
+                self._reader.read(action, self._take)
+            case Ask():
+                self._talker.ask(action)
+            case Settle(turn=turn):
+                later(conversation.settle(turn))
+            case Drop(turn=turn, words=words):
+                self._end(action)
+                if not words:
+                    later(conversation.withdraw(turn))
+            case Cut(turn=turn, heard=heard):
+                self._end(action)
+                later(conversation.heard(turn, heard))
+            case Say() | Hold() | Resume():
+                self._speak(action)
+            case _:
+                pass
+
+    def _open(self, turn: int) -> None:
+        try:
+            self._parts.conversation.open(turn)
+        except Exception as error:
+            self._tell(*explained("preparing the reply", error))
+
+    def _end(self, action: Cut | Drop) -> None:
+        self._mouth.end(action)
+        self._talker.end(action)
+
+    def _speak(self, action: Say | Hold | Resume) -> None:
+        match action:
+            case Say():
+                self._maker.say(self._mouth.say(action))
+            case Hold(turn=turn, revision=revision):
+                heard = self.playback.hold(turn, revision)
+                now = self._time.now
+                self._time.at(now, lambda: self._take(Paused(turn, revision, heard)))
+            case Resume():
+                self.playback.resume()
+
+    # -- what happens ------------------------------------------------------------------------------
+
+    def _take(self, event: Event) -> None:
+        now = self._time.now
+        if not isinstance(event, Frame | Tick):
+            self._note(f"{now:>8} {event!r}")
+        self._driver.take(event, now)
+
+    def _happen(self, given: Given) -> None:
+        match given:
+            case Lost(part=part):
+                self._lost.add(part)
+            case Back(part=part):
+                self._lost.discard(part)
+                self._parts.activity.reset()
+            case _:
+                pass
+        self._take(given)
+
+    def _frame(self) -> None:
+        self._time.at(self._time.now + FRAME_MS, self._frame)
+        samples = self._next()
+        if self._room is not None:
+            samples = self._room.heard(samples)
+        number, self._number = self._number, self._number + 1
+        if "microphone" in self._lost or self._showing.muted:
+            self._take(Tick())
+        else:
+            self._ear.add(number, samples, self._time.now)
+            self._take(Frame(number, self._parts.activity.speech(samples)))
+        self._maybe_over()
+
+    def _next(self) -> Samples:
+        import numpy as np
+
+        found = next(self._source, None)
+        if found is None:
+            self._source_ended = self._source_ended or self._time.now
+            return np.zeros(FRAME, np.int16)
+        return found
+
+    def _maybe_over(self) -> None:
+        """End once the sound is over and LILA has been listening for a while."""
+        now = self._time.now
+        if self._showing.phase is not Phase.LISTENING:
+            self._busy_until = now
+        if self._source_ended is None:
+            return
+        quiet = now - max(self._source_ended, self._busy_until)
+        if quiet >= _AFTER_MS or now - self._source_ended >= _MOST_AFTER_MS:
+            self._take(Pressed("quit"))
+
+    def _pull(self) -> None:
+        rate, number = self.playback.rate, self._blocks
+        self._blocks += 1
+        self._time.at(self._blocks * BLOCK_MS, self._pull)
+        count = _samples(number + 1, rate) - _samples(number, rate)
+        if "speaker" in self._lost:
+            import numpy as np
+
+            block = np.zeros(count, np.int16)
+        else:
+            block = self.playback.pull(count)
+        self._sink(block)
+        if self._room is not None:
+            self._room.played(block)
+
+    def _noticed(self, event: Audible | Silent, at: int) -> None:
+        self._time.at(at, lambda: self._take(event))
+
+    def _sounded(self, utterance: Utterance) -> None:
+        piece = utterance.piece
+        self._tracing.sounded(piece.turn, piece.revision, self._time.now)
+
+    def _read(self, action: Recognise) -> Event:
+        hotwords = self._parts.conversation.hotwords()
+        samples = self._ear.between(action.first, action.end)
+        try:
+            found = self._parts.recogniser.recognise(samples, hotwords=hotwords)
+        except Exception as error:
+            self._tell(*explained("reading your speech", error))
+            return unread(action, error)
+        span = self._ear.span(action.first, action.end)
+        return understood(action, found, span, self.playback, self._parts.policy)
+
+    def _pace(self, turn: int, count: int) -> int:
+        del turn
+        costs = self._parts.policy.simulation
+        return costs.per_token if count else costs.first_token
+
+    def _tell(self, message: str, hint: str) -> None:
+        self._note(f"{self._time.now:>8}   told: {message}")
+        self._showing.tell(message, hint)
+
+    def _note(self, line: str) -> None:
+        if self._log is not None:
+            self._log(line)
+
+
+def _samples(blocks: int, rate: int) -> int:
+    return blocks * BLOCK_MS * rate // 1_000
