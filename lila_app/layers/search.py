@@ -34,15 +34,15 @@ class Finder:
         near = {hit.id: hit.cosine_bp for hit in by_meaning}
         found = [
             (
-                row.id,
+                id,
                 scored(
                     scale,
-                    covered.get(row.id, 0.0),
-                    meaning(near.get(row.id), scale),
-                    recency(row.at, question.now, scale.half_life),
+                    covered.get(id, 0.0),
+                    meaning(near.get(id), scale),
+                    recency(at, question.now, scale.half_life),
                 ),
             )
-            for row in memories.by_ids(self.store, sorted({*covered, *near}))
+            for id, at in memories.times(self.store, {**covered, **near}).items()
         ]
         found.sort(key=lambda one: (-one[1], sort_key(one[0])))
         return tuple(found[:k])

@@ -65,7 +65,9 @@ def standing(source: Source) -> list[str]:
     """
     with reading(source) as connection:
         rows = connection.execute(
-            "select id from memories where status = 'conflict' and (kind = 'core' or pinned = 1)"
+            # Two questions, each with an index: with `or` every memory was read (1 ms in 10,000).
+            "select id from memories where kind = 'core' and status = 'conflict' union "
+            "select id from memories where pinned = 1 and status = 'conflict'"
         )
         own = [f"m{row[0]}" for row in rows]
         against = [

@@ -169,14 +169,16 @@ def list_documents(source: Source) -> list[DocumentRow]:
 def get_chunks(source: Source, ids: Iterable[str]) -> list[ChunkRow]:
     """The chunks of these ids that exist, in the order asked for."""
     wanted = [pair(id, "d") for id in ids]
+    if not wanted:
+        return []
+    marks = ", ".join(["(?, ?)"] * len(wanted))
     with reading(source) as connection:
-        found = [
-            connection.execute(
-                f"select {_CHUNK} from chunks where document_id = ? and number = ?", one
-            ).fetchone()
-            for one in wanted
-        ]
-    return [_chunk(row) for row in found if row is not None]
+        rows = connection.execute(
+            f"select {_CHUNK} from chunks where (document_id, number) in (values {marks})",
+            [value for one in wanted for value in one],
+        ).fetchall()
+    found = {(row[0], row[1]): row for row in rows}
+    return [_chunk(found[one]) for one in wanted if one in found]
 
 
 def list_chunks(source: Source, document_id: str) -> list[ChunkRow]:

@@ -7,6 +7,7 @@ that are asked for again and again.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lila_app.storage.driver import Connection
@@ -22,9 +23,25 @@ Stamp = tuple[bytes, bytes, int]
 class Counted:
     """The rows of one state of a table, and how many hold each word asked for so far."""
 
+    table: str
     stamp: Stamp
     rows: int
     words: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+
+    def holding(self, connection: Connection, words: Sequence[str], limit: int) -> dict[str, int]:
+        """Rows that hold each word, counted no further than one past the limit.
+
+        The connection must be in the snapshot that the state was asked for in.
+        """
+        found: dict[str, int] = {}
+        for word in words:
+            known = self.words.get((word, limit))
+            if known is None:
+                known = _count(connection, self.table, word, limit)
+                if len(self.words) < _MOST_WORDS:
+                    self.words[word, limit] = known
+            found[word] = known
+        return found
 
 
 class Frequencies:
@@ -34,32 +51,14 @@ class Frequencies:
         self._lock = threading.Lock()
         self._counted: dict[str, Counted] = {}
 
-    def rows(self, connection: Connection, table: str) -> int:
-        """Rows of the table."""
-        return self._state(connection, table).rows
-
-    def holding(
-        self, connection: Connection, table: str, words: list[str], limit: int
-    ) -> dict[str, int]:
-        """Rows that hold each word, counted no further than one past the limit."""
-        state = self._state(connection, table)
-        found: dict[str, int] = {}
-        for word in words:
-            known = state.words.get((word, limit))
-            if known is None:
-                known = _count(connection, table, word, limit)
-                if len(state.words) < _MOST_WORDS:
-                    state.words[word, limit] = known
-            found[word] = known
-        return found
-
-    def _state(self, connection: Connection, table: str) -> Counted:
+    def state(self, connection: Connection, table: str) -> Counted:
+        """What is known of a table as this connection sees it; the same object until it changes."""
         stamp = _stamp(connection, table)
         with self._lock:
             held = self._counted.get(table)
         if held is None or held.stamp != stamp:
             rows: int = connection.execute(f"select count(*) from {table}").fetchone()[0]
-            held = Counted(stamp, rows)
+            held = Counted(table, stamp, rows)
             with self._lock:
                 self._counted[table] = held
         return held
@@ -73,13 +72,12 @@ def _stamp(connection: Connection, table: str) -> Stamp:
     second (fts5_index.c of SQLite 3.53, read 2026-11-30; a test goes through every kind of
     change). A backup that is put back has a history of its own, hence `incarnation`.
     """
-    blocks = dict(
-        connection.execute(f"select id, block from {table}_fts_data where id in (1, 10)").fetchall()
-    )
-    incarnation: int = connection.execute(
-        "select value from counters where name = 'incarnation'"
-    ).fetchone()[0]
-    return bytes(blocks.get(10, b"")), bytes(blocks.get(1, b"")), incarnation
+    data = f"select block from {table}_fts_data where id"
+    structure, totals, incarnation = connection.execute(
+        f"select ({data} = 10), ({data} = 1), "
+        "(select value from counters where name = 'incarnation')"
+    ).fetchone()
+    return structure or b"", totals or b"", incarnation
 
 
 def _count(connection: Connection, table: str, word: str, limit: int) -> int:

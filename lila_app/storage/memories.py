@@ -129,6 +129,15 @@ def by_ids(source: Source, ids: Iterable[str]) -> list[MemoryRow]:
     return [found[one] for one in wanted if one in found]
 
 
+def times(source: Source, ids: Iterable[str]) -> dict[str, str]:
+    """When each of these that exist was kept; a ranking needs no more of all it looks at."""
+    wanted = [number(id, "m") for id in ids]
+    marks = ", ".join("?" * len(wanted))
+    with reading(source) as connection:
+        rows = connection.execute(f"select id, at from memories where id in ({marks})", wanted)
+        return {f"m{row[0]}": row[1] for row in rows}
+
+
 def list_memories(
     source: Source, *, kind: MemoryKind | None = None, limit: int | None = None
 ) -> list[MemoryRow]:

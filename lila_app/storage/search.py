@@ -15,7 +15,7 @@ from typing import Literal
 from lila_app.storage import lineage
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection
-from lila_app.storage.frequencies import Frequencies
+from lila_app.storage.frequencies import Counted, Frequencies
 from lila_app.storage.terms import Terms, quoted
 from lila_app.storage.values import sort_key
 
@@ -161,14 +161,26 @@ def covered(
 
 
 def _plan(connection: Connection, beside: _Beside, table: Table, query: str) -> _Plan:
-    frequencies = beside.frequencies
-    stems = beside.terms.stems(query[:QUERY_CHARACTERS], QUERY_WORDS + len(STOP_WORDS))
+    """What a query asks for; remembered, because a question asks a table up to three times."""
+    state = beside.frequencies.state(connection, table)
+    held = beside.plans.get(table)
+    if held is not None and held[0] is state and held[1] == query:
+        return held[2]
+    plan = _planned(connection, beside.terms, state, table, query)
+    beside.plans[table] = (state, query, plan)
+    return plan
+
+
+def _planned(
+    connection: Connection, terms: Terms, state: Counted, table: Table, query: str
+) -> _Plan:
+    stems = terms.stems(query[:QUERY_CHARACTERS], QUERY_WORDS + len(STOP_WORDS))
     telling = [word for word in stems if word not in STOP_WORDS] or list(stems)
     by_stem = {stems[word]: word for word in reversed(telling[:QUERY_WORDS])}
     words = sorted(by_stem.values())
-    rows = frequencies.rows(connection, table)
+    rows = state.rows
     limit = max(rows // COMMON_SHARE, COMMON_ROWS)
-    counts = frequencies.holding(connection, table, words, limit)
+    counts = state.holding(connection, words, limit)
     weights = {word: _weight(rows, counts[word]) for word in words}
     present = [word for word in words if counts[word]]
     rare = [word for word in present if counts[word] <= limit]
@@ -251,6 +263,10 @@ class _Beside:
 
     terms: Terms = field(default_factory=Terms)
     frequencies: Frequencies = field(default_factory=Frequencies)
+    plans: dict[Table, tuple[Counted, str, _Plan]] = field(
+        default_factory=dict[Table, tuple[Counted, str, _Plan]]
+    )
+    """Of each table the last query's, with the state of the index it was made for."""
 
 
 def _beside(store: Store) -> _Beside:

@@ -21,6 +21,7 @@ class Terms:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._memory = driver.memory()
+        self._last: tuple[str, int, dict[str, str]] | None = None
         for table, tokenizer in (("words", _UNSTEMMED), ("stems", TOKENIZER)):
             self._memory.execute(
                 f"create virtual table {table} using fts5(text, tokenize='{tokenizer}')"
@@ -33,20 +34,26 @@ class Terms:
         """The first `limit` distinct words of a text, folded, each with its stem, in order.
 
         The index is asked for the word and not for the stem: stemming a stem again may change it.
+        The last text's are remembered: a question asks every table with the same one.
         """
         with self._lock:
-            self._memory.execute("begin")
-            try:
-                self._memory.execute("insert into words (rowid, text) values (1, ?)", (text,))
-                rows = self._memory.execute("select term from words_terms order by offset")
-                words = list(dict.fromkeys(row[0] for row in rows))[:limit]
-                self._memory.executemany(
-                    "insert into stems (rowid, text) values (?, ?)", enumerate(words)
-                )
-                rows = self._memory.execute("select doc, term from stems_terms")
-                found = {row[0]: row[1] for row in rows}
-            finally:
-                self._memory.execute("rollback")
+            if self._last is None or self._last[:2] != (text, limit):
+                self._last = text, limit, self._stems(text, limit)
+            return dict(self._last[2])
+
+    def _stems(self, text: str, limit: int) -> dict[str, str]:
+        self._memory.execute("begin")
+        try:
+            self._memory.execute("insert into words (rowid, text) values (1, ?)", (text,))
+            rows = self._memory.execute("select term from words_terms order by offset")
+            words = list(dict.fromkeys(row[0] for row in rows))[:limit]
+            self._memory.executemany(
+                "insert into stems (rowid, text) values (?, ?)", enumerate(words)
+            )
+            rows = self._memory.execute("select doc, term from stems_terms")
+            found = {row[0]: row[1] for row in rows}
+        finally:
+            self._memory.execute("rollback")
         return {word: found.get(place) or word for place, word in enumerate(words)}
 
     def matches(self, texts: Mapping[int, str], words: Iterable[str]) -> dict[int, set[str]]:

@@ -14,7 +14,7 @@ WORDS = ("zork", "blim", "quat", "dorf")
 
 def _held(store: Store, frequencies: Frequencies, table: str = "memories") -> dict[str, int]:
     with store.read() as connection:
-        return frequencies.holding(connection, table, list(WORDS), 1_000)
+        return frequencies.state(connection, table).holding(connection, WORDS, 1_000)
 
 
 def test_what_is_remembered_is_what_is_there_after_every_kind_of_change(store: Store) -> None:
@@ -38,7 +38,7 @@ def test_what_is_remembered_is_what_is_there_after_every_kind_of_change(store: S
         there = {word: sum(word in text for text in texts.values()) for word in WORDS}
         assert _held(store, remembered) == there
         with store.read() as connection:
-            assert remembered.rows(connection, "memories") == len(texts)
+            assert remembered.state(connection, "memories").rows == len(texts)
 
 
 def test_a_reply_that_arrives_later_is_counted(store: Store) -> None:
@@ -58,7 +58,7 @@ def test_nothing_is_counted_again_while_nothing_changes(store: Store) -> None:
     with store.read() as connection:
         connection.set_trace_callback(asked.append)
         for _ in range(3):
-            remembered.holding(connection, "memories", list(WORDS), 1_000)
+            remembered.state(connection, "memories").holding(connection, WORDS, 1_000)
         connection.set_trace_callback(None)
     assert sum("match" in statement for statement in asked) == len(WORDS)
 
@@ -68,8 +68,9 @@ def test_a_count_ends_one_past_its_limit_and_limits_are_kept_apart(store: Store)
         memories.add(store, "zork", at=AT)
     remembered = Frequencies()
     with store.read() as connection:
-        assert remembered.holding(connection, "memories", ["zork"], 3) == {"zork": 4}
-        assert remembered.holding(connection, "memories", ["zork"], 9) == {"zork": 5}
+        state = remembered.state(connection, "memories")
+        assert state.holding(connection, ["zork"], 3) == {"zork": 4}
+        assert state.holding(connection, ["zork"], 9) == {"zork": 5}
 
 
 def test_words_are_searched_for_from_the_rarest_until_they_match_enough_rows(
