@@ -74,6 +74,13 @@ def among(text: str, phrases: tuple[str, ...]) -> bool:
     return said in known or any(_repeats(said, phrase) for phrase in known)
 
 
+def beyond(text: str, earlier: str) -> str:
+    """The words of a reading that an earlier one did not have; all of them where it went another
+    way."""
+    now, before = plain(text), plain(earlier)
+    return now[len(before) :].strip() if before and f"{now} ".startswith(f"{before} ") else now
+
+
 def asks(text: str) -> bool:
     """Whether a text ends on a question."""
     return text.rstrip().rstrip(_CLOSING).rstrip().endswith("?")

@@ -125,6 +125,9 @@ _TABLES = {
     "simulation": Costs,
 }
 _NEGATIVE = ("least_likely",)
+_CHANCES = ("begins", "ends", "echo_share")
+_COUNTS = ("frames", "beam", "tokens", "first_words", "longest", "least")
+"""Nothing works with none of these."""
 
 T = TypeVar("T")
 
@@ -150,7 +153,22 @@ def load(sources: Sequence[Source], *, fast: bool = False) -> VoicePolicy:
     rows = {name: _row(kind, merged.get(name, {}), name, origin) for name, kind in _TABLES.items()}
     policy = VoicePolicy(**rows)  # pyright: ignore[reportArgumentType]
     quick = cast("Mapping[str, int]", merged.get("fast", {}))
-    return replace(policy, endpoint=replace(policy.endpoint, **quick)) if fast else policy
+    quicker = replace(policy, endpoint=replace(policy.endpoint, **quick))
+    for one in (policy, quicker):
+        _consistent(one, origin)
+    return quicker if fast else policy
+
+
+def _consistent(policy: VoicePolicy, origin: Mapping[str, Source]) -> None:
+    """Refuse numbers that contradict each other. Raises `PolicyError`."""
+    activity, endpoint = policy.activity, policy.endpoint
+    if activity.ends > activity.begins:
+        allowed = f"a number up to activity.begins, {activity.begins}"
+        raise refused(origin["activity"], "activity.ends", activity.ends, allowed)
+    shortest = min(endpoint.complete, endpoint.wait)
+    if endpoint.speculate > shortest:
+        allowed = f"a number up to the shortest wait, {shortest}"
+        raise refused(origin["endpoint"], "endpoint.speculate", endpoint.speculate, allowed)
 
 
 def _row(kind: type[T], given: Mapping[str, object], name: str, origin: Mapping[str, Source]) -> T:
@@ -177,7 +195,8 @@ def _value(source: Source, name: str, key: str, value: object) -> object:
             model: number(source, f"{path}.{model}", least, (-20_000, 0))
             for model, least in table.items()
         }
-    return number(source, path, value, (0, _MOST))
+    least, most = int(key in _COUNTS), 1_000 if key in _CHANCES else _MOST
+    return number(source, path, value, (least, most))
 
 
 def _words(source: Source, path: str, value: object) -> tuple[str, ...]:

@@ -66,5 +66,5 @@ def pass_time(move: Move) -> None:
         return
     if state.over:
         return
-    move.do(Tell(reply.written))
+    replying.show(move)
     replying.cut(move)

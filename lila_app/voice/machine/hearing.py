@@ -117,7 +117,13 @@ def _reopen(move: Move, event: Frame, run: int) -> None:
     replying.drop(move)
     voiced = reply.hearing.voiced + run
     hearing = replace(
-        reply.hearing, last=event.number, voiced=voiced, silent=False, read=False, reading=None
+        reply.hearing,
+        last=event.number,
+        seen=event.number,
+        voiced=voiced,
+        silent=False,
+        read=False,
+        reading=None,
     )
     move.put(hearing=hearing, run=0)
 
@@ -134,11 +140,10 @@ def _hold_open(move: Move, event: Frame) -> None:
 
 def _follow(move: Move, event: Frame) -> None:
     """Somebody is speaking, or has just fallen silent."""
-    hearing = move.hear()
+    hearing = move.hear(seen=event.number)
     if _too_long(move, event.number):
         turns.finalise(move)
-        return
-    if hearing.silent:
+    elif hearing.silent:
         _wait(move, event)
     elif event.speech >= move.policy.activity.ends:
         _speak(move, event.number, 1)
@@ -175,8 +180,8 @@ def _wait(move: Move, event: Frame) -> None:
     gap = (event.number - hearing.last) * FRAME_MS
     if not hearing.read and gap >= policy.endpoint.speculate:
         turns.read(move, event.number + 1)
-    elif hearing.reading is None and gap >= hearing.wait and not move.state.over:
-        turns.finish(move)
+    elif not move.state.over:
+        turns.end_if_due(move)
 
 
 def _too_long(move: Move, number: int) -> bool:
@@ -184,6 +189,9 @@ def _too_long(move: Move, number: int) -> bool:
 
 
 def _too_short(move: Move, hearing: Hearing, text: str) -> bool:
+    """A sound too short to be a turn; whoever holds a key down means it."""
+    if move.state.rules.push_to_talk:
+        return False
     voiced = hearing.voiced * FRAME_MS
     short, stop = move.policy.words.short, move.policy.words.stop
     return voiced < move.policy.activity.shortest and not endpoint.among(text, short + stop)

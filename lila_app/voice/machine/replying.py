@@ -37,8 +37,6 @@ def settle(move: Move) -> None:
     reply = move.answer(settled=move.now, hearing=move.state.hearing, fed_at=move.now)
     move.do(Settle(reply.turn, reply.revision))
     move.put(hearing=None)
-    if reply.failure:
-        _tell_failure(move)
     go_on(move)
 
 
@@ -66,8 +64,6 @@ def reply_ended(move: Move, event: ReplyEnded) -> None:
     if (reply := _of(move, event)) and not reply.ended:
         nothing = not reply.written.strip()
         move.answer(ended=True, failure=(_NOTHING, "") if nothing else None)
-        if nothing and reply.settled is not None:
-            _tell_failure(move)
         go_on(move)
 
 
@@ -75,8 +71,6 @@ def reply_failed(move: Move, event: ReplyFailed) -> None:
     """No more of the reply will come: it is told once the words it answers are final."""
     if (reply := _of(move, event)) and not reply.ended:
         move.answer(ended=True, failure=(event.message, event.hint))
-        if reply.settled is not None:
-            _tell_failure(move)
         go_on(move)
 
 
@@ -168,6 +162,7 @@ def go_on(move: Move) -> None:
     if reply is None or reply.held is not None:
         return
     if move.state.speaker:
+        reply = _tell_failure(move)
         pieces, buffer = chunks.feed(reply.buffer, "", move.policy.chunks)
         if reply.ended:
             rest, buffer = chunks.flush(buffer, move.policy.chunks)
@@ -175,10 +170,19 @@ def go_on(move: Move) -> None:
         move.answer(buffer=buffer)
         _say(move, pieces)
     elif reply.ended and not reply.said:
-        move.do(*([Tell(reply.written)] if reply.written.strip() else []))
+        show(move)
         _done(move)
         return
     _finish(move)
+
+
+def show(move: Move) -> None:
+    """Show a whole reply that cannot be spoken."""
+    reply = move.answer()
+    if reply.written.strip():
+        move.do(Tell(reply.written.strip()))
+    if reply.failure:
+        move.do(Tell(*reply.failure))
 
 
 def _finish(move: Move) -> None:
@@ -200,16 +204,16 @@ def _say(move: Move, pieces: tuple[str, ...]) -> None:
     move.answer(said=reply.said + len(pieces))
 
 
-def _tell_failure(move: Move) -> None:
-    """Say and tell that no reply comes; whoever only listens must know it too."""
-    reply = move.state.settled
-    assert reply is not None and reply.failure is not None
+def _tell_failure(move: Move) -> Reply:
+    """Tell that no more of the reply comes, and say it: whoever only listens must know it too."""
+    reply = move.answer()
+    if reply.failure is None:
+        return reply
     message, hint = reply.failure
     move.do(Tell(message, hint))
-    if move.state.speaker:
-        spoken = reply.buffer.text.rstrip()
-        text = f"{spoken}\n\n{message}" if spoken else message
-        move.answer(buffer=chunks.Buffer(text, reply.buffer.begun))
+    spoken = reply.buffer.text.rstrip()
+    text = f"{spoken}\n\n{message}" if spoken else message
+    return move.answer(buffer=chunks.Buffer(text, reply.buffer.begun), failure=None)
 
 
 def _tail(move: Move) -> None:

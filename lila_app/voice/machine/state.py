@@ -22,10 +22,11 @@ class Rules:
 class Hearing:
     """A turn while the person has the word. Frames are numbers, times ms.
 
-    `revision` is the last reading asked for, `reading` the one that is being made; `words` are the
-    last that were accepted, `wait` the silence that ends the turn by them. `resumed` counts voiced
-    frames since speech went on after a reading. `key`: held open by a key, so no silence ends it.
-    `final`: ends as soon as its words are known.
+    `last` is the last voiced frame, `seen` the last of all. `revision` is the last reading asked
+    for, `reading` the one that is being made (of frames before `read_end`), `read` says that one
+    was asked for since they fell silent; `words` are the last that were accepted, `wait` the
+    silence that ends the turn by them. `resumed` counts voiced frames since speech went on after a
+    reading. `key`: held open by a key, so no silence ends it. `final`: over as soon as it is read.
     """
 
     turn: int
@@ -33,6 +34,7 @@ class Hearing:
     last: int
     voiced: int
     wait: int
+    seen: int
     silent: bool = False
     revision: int = 0
     reading: int | None = None

@@ -12,7 +12,7 @@ def begin(move: Move, first: int, last: int, voiced: int, *, key: bool = False) 
     """A turn begins, or may: over a reply that is spoken it is opened once it has words."""
     turn = move.state.turns + 1
     wait = move.policy.endpoint.wait
-    move.put(hearing=Hearing(turn, first, last, voiced, wait, key=key), turns=turn, run=0)
+    move.put(hearing=Hearing(turn, first, last, voiced, wait, last, key=key), turns=turn, run=0)
     if not move.state.over:
         move.do(Open(turn))
 
@@ -29,7 +29,7 @@ def accept(move: Move, text: str) -> None:
     """Take these words as the turn's so far, and ask for the reply where that is worth it."""
     policy = move.policy
     hearing = move.hear()
-    if endpoint.among(text, policy.words.stop):
+    if endpoint.among(endpoint.beyond(text, hearing.words), policy.words.stop):
         forget(move)
         return
     words = text or hearing.words
@@ -37,9 +37,22 @@ def accept(move: Move, text: str) -> None:
     if words:
         wait = endpoint.wait(words, policy.endpoint, policy.words, asked=move.state.asked)
     hearing = move.hear(words=words, wait=wait)
-    if words and not hearing.final and _worth_asking(move, hearing):
-        replying.ask(move, hearing.turn, hearing.revision, words)
-        move.hear(asks=hearing.asks + 1)
+    reply = move.state.reply
+    if words and not (reply and _same(reply.text, words)):
+        replying.drop(move)
+        if _worth_asking(move, hearing):
+            replying.ask(move, hearing.turn, hearing.revision, words)
+            move.hear(asks=hearing.asks + 1)
+    end_if_due(move)
+
+
+def end_if_due(move: Move) -> None:
+    """End the turn once it was silent for as long as its words want, and nobody goes on."""
+    hearing = move.hear()
+    gap = (hearing.seen - hearing.last) * FRAME_MS
+    waited = hearing.silent and hearing.read and not move.state.run and gap >= hearing.wait
+    if waited and hearing.reading is None:
+        finish(move)
 
 
 def finish(move: Move) -> None:
@@ -57,7 +70,7 @@ def finish(move: Move) -> None:
 def finalise(move: Move) -> None:
     """No more of the turn will be heard: it ends with what there is of it."""
     hearing = move.hear(final=True, key=False)
-    if hearing.reading is None and not hearing.read:
+    if not hearing.read or hearing.read_end <= hearing.last:
         read(move, hearing.last + 1)
 
 
@@ -74,11 +87,10 @@ def forget(move: Move) -> None:
 
 def _worth_asking(move: Move, hearing: Hearing) -> bool:
     """Whether to ask before the words are final: the reply is often begun before it is due."""
-    reply, rules = move.state.reply, move.policy.endpoint
-    if reply and _same(reply.text, hearing.words):
-        return False
+    rules = move.policy.endpoint
     length = (hearing.read_end - hearing.first) * FRAME_MS
-    return hearing.asks < rules.attempts and length <= rules.speculable
+    early = not hearing.final and length <= rules.speculable
+    return early and hearing.asks < rules.attempts
 
 
 def _same(text: str, other: str) -> bool:
