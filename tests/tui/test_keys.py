@@ -180,7 +180,7 @@ async def test_the_palette_offers_what_the_keys_do(lila: FakeLila) -> None:
         assert isinstance(app, LilaApp)
         commands = {command.title: command for command in app.get_system_commands(app.screen)}
         assert set(commands) == {
-            "New conversation", "Conversations", "Context", "Copy", "Help", "Theme", "Quit",
+            "New conversation", "Talk", "Conversations", "Context", "Copy", "Help", "Theme", "Quit",
         }  # fmt: skip
         commands["Copy"].callback()
         await say(pilot, "hello")

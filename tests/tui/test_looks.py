@@ -16,10 +16,13 @@ from lila_app.errors import UnavailableError
 from lila_app.events import Notice, TextDelta, ThinkingDelta
 from lila_app.tui.app import LilaApp
 from lila_app.tui.screens.sessions import SessionsScreen
+from lila_app.tui.talking import Voice
 from lila_app.tui.widgets.prompt import Prompt
 from lila_app.views import Progress
+from lila_app.voice.model import Phase
 from tests.tui.driving import chat, make_app, prompt, say, screen_text, settled, state, turns, until
 from tests.tui.fake_lila import FakeLila, Hang, Step, reply
+from tests.tui.fake_talk import FakeTalk
 from tests.tui.records import record
 
 REPLY = """\
@@ -67,8 +70,9 @@ def looks(snap_compare: Compare, lila: FakeLila) -> Callable[..., bool]:
         size: tuple[int, int] = (80, 24),
         session: str | None = None,
         theme: str = "textual-dark",
+        voice: Voice | None = None,
     ) -> bool:
-        app: LilaApp = make_app(lila, session=session)
+        app: LilaApp = make_app(lila, session=session, voice=voice)
         app.theme = theme
         app.animation_level = "none"
 
@@ -174,6 +178,28 @@ class TestConversation:
             await until(pilot, lambda: "context 1,512/2,048" in screen_text(pilot))
 
         assert looks(stop_and_fail)
+
+    def test_talking(self, looks: Callable[..., bool], lila: FakeLila) -> None:
+        fill(lila)
+        talk = FakeTalk(session="s1")
+
+        async def talk_and_interrupt(pilot: Pilot[None]) -> None:
+            await pilot.press("f4")
+            await until(pilot, lambda: talk.view is not None)
+            view = talk.view
+            assert view is not None
+            view.heard(1, "When is the ferry to Naxos?", True)
+            view.said(1, "It leaves at half past seven,")
+            view.interrupted(1, "It leaves at half")
+            view.heard(2, "And the fast one?", True)
+            view.said(2, "The [fast] one leaves at nine.")
+            view.answered(2)
+            view.told("the microphone gives nothing but zeros", "is it muted?")
+            view.phase(Phase.LISTENING, True)
+            await until(pilot, lambda: "zeros" in screen_text(pilot))
+            await until(pilot, lambda: "context 1,512/2,048" in screen_text(pilot))
+
+        assert looks(talk_and_interrupt, voice=talk.voice())
 
     def test_a_long_conversation(self, looks: Callable[..., bool], lila: FakeLila) -> None:
         said = [(f"question {at} [x]", f"answer **{at}**") for at in range(60)]

@@ -60,7 +60,7 @@ class ChatScreen(Screen[None]):
         Binding("f2,ctrl+o", "sessions", "Earlier conversations", id="chat.sessions"),
         Binding("f3,ctrl+t", "context", "What the model saw, on and off", id="chat.context"),
         Binding("f4", "talk", "Talk with LILA aloud, and end it", id="chat.talk"),
-        Binding("f6", "mute", "Shut the microphone, and open it", id="chat.mute"),
+        Binding("f8", "mute", "Shut the microphone, and open it", id="chat.mute"),
         Binding("f5", "retry", "Ask again what got no whole reply", id="chat.retry"),
         Binding("ctrl+n", "new", "New conversation", id="chat.new"),
         Binding("pageup", "page(-1)", "Scroll up", id="chat.page_up"),
@@ -365,7 +365,7 @@ class ChatScreen(Screen[None]):
         await self._talking.run()
 
     def action_mute(self) -> None:
-        """F6: shut the microphone, or open it."""
+        """F8: shut the microphone, or open it."""
         if self._talking.active:
             self._talking.mute()
         else:
