@@ -27,11 +27,11 @@ def models() -> None:
 @models.command("list")
 @options.as_json
 def list_models(as_json: bool) -> None:
-    """List the models LILA can talk to, and say plainly what each is good for."""
+    """List the models LILA can talk to and hear with, and say plainly what each is good for."""
     with opened() as lila:
-        found = lila.models.list()
+        found, speech = lila.models.list(), lila.models.list_speech()
     if as_json:
-        document(models=found)
+        document(models=found, speech=speech)
         return
     rows = [
         (
@@ -41,7 +41,7 @@ def list_models(as_json: bool) -> None:
             "yes" if known.installed else "no",
             known.note,
         )
-        for known in found
+        for known in (*found, *speech)
     ]
     table(("", "name", "kind", "here", "good for"), rows)
 

@@ -52,18 +52,58 @@ class Models:
         return fetch_notice(self._folder) if self._resources.roster.default == DEFAULT else None
 
     def pull(self, name: str, progress: Progress) -> None:
-        """Fetch the embedded model's weights. Raises FetchError, ChecksumError."""
+        """Fetch the embedded model or a speech model. Raises FetchError, ChecksumError."""
         from lila_app.gateway.embedded.fetch import fetch
         from lila_app.gateway.embedded.weights import DEFAULT
+        from lila_app.speech.published import PUBLISHED
 
+        if name in PUBLISHED:
+            self._pull_speech(name, progress)
+            return
         if name != DEFAULT:
             raise UsageError(
                 f"{name} is not a model LILA can fetch",
-                hint=f"`lila models pull {DEFAULT}`; a server's models are fetched by the server, "
-                "as in `ollama pull llama3.2`, and a GGUF file is taken by `lila models adopt`",
+                hint=f"`lila models pull {DEFAULT}`, or one that reads speech, as in `lila models "
+                "pull whisper-base`; a server's models are fetched by the server, as in `ollama "
+                "pull llama3.2`, and a GGUF file is taken by `lila models adopt`",
             )
         fetch(self._folder, progress)
         self._resources.roster.renew()
+
+    def _pull_speech(self, name: str, progress: Progress) -> None:
+        from lila_app.fetching.hub import Hub
+        from lila_app.speech.fetch import Means, fetch
+        from lila_app.speech.published import PUBLISHED
+
+        fetch(PUBLISHED[name], self._folder, progress, os.environ, Means(Hub(os.environ)))
+
+    def speech(self, name: str) -> Path:
+        """The folder of a model that reads speech, every file of it checked (0.1 to 0.5 s).
+
+        `name` is what `recogniser` in the settings may say: a name or a folder. Raises
+        MissingWeightsError, ChecksumError, ConfigError.
+        """
+        from lila_app.speech.models import find
+
+        return find(name, self._folder, os.environ)
+
+    def speech_notice(self, name: str) -> str | None:
+        """What would be fetched for that model and from where; None when it is here, or a folder.
+
+        Raises ConfigError for a name that is none.
+        """
+        from lila_app.speech.fetch import fetch_notice
+        from lila_app.speech.models import published
+
+        model = published(name)
+        return fetch_notice(model, self._folder, os.environ) if model is not None else None
+
+    def list_speech(self) -> tuple[ModelInfo, ...]:
+        """Models that read speech: those that are here, the two LILA is set to take, the chosen."""
+        from lila_app.speech.catalogue import catalogue
+
+        chosen = self._resources.roster.settings.voice.recogniser
+        return catalogue(self._folder, os.environ, chosen)
 
     def adopt(self, path: Path | str, progress: Progress | None = None) -> ModelInfo:
         """Take a local GGUF file in as an embedded model."""

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -32,16 +32,29 @@ def sha256(path: Path) -> str:
 def copy_hashed(source: IO[bytes], target: Path, tick: Tick) -> str:
     """Write `source` to `target`, 0600 and synced; returns the SHA-256 of what was written."""
     digest, done = hashlib.sha256(), 0
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        while chunk := source.read(_CHUNK):
+    with opened_private(target) as file:
+        for chunk in chunks(source):
             file.write(chunk)
             digest.update(chunk)
             done += len(chunk)
             tick(done)
+    return digest.hexdigest()
+
+
+def chunks(source: IO[bytes]) -> Iterator[bytes]:
+    """What is left of a file, a megabyte at a time."""
+    while chunk := source.read(_CHUNK):
+        yield chunk
+
+
+@contextmanager
+def opened_private(target: Path, *, append: bool = False) -> Generator[IO[bytes]]:
+    """Open a file for writing, 0600, and sync it at the end."""
+    how = os.O_APPEND if append else os.O_TRUNC
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb") as file:
+        yield file
         file.flush()
         os.fsync(file.fileno())
-    return digest.hexdigest()
 
 
 def check_room(folder: Path, needed: int) -> None:
