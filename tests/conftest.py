@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import ipaddress
 import os
 import socket
+import threading
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.waiting import PATIENCE
+
+# How long an example takes says more about what else the machine does than about the code.
 settings.register_profile(
-    "lila", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "lila",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("lila")
 
@@ -51,6 +62,77 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("ANTHROPIC_", "OPENAI_", "GOOGLE_", "GEMINI_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_vocabulary() -> Iterator[None]:
+    """The token counter is made once: each LILA that is opened would read 1.7 MB and parse it."""
+    from lila_app.embedding import tokens
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "load_counter", lru_cache(tokens.load_counter))
+        yield
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the file of an empty store holds, as LILA makes it."""
+    from lila_app.storage.connection import Store
+
+    path = tmp_path_factory.mktemp("empty") / "empty.db"
+    Store.open(path).close()
+    return path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def ready_store(empty_store: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new store is a copy of one that was made before, which takes 5 ms instead of 30.
+
+    tests/storage makes each one itself.
+    """
+    from lila_app.storage import files
+
+    create = files.create
+
+    def copied(path: Path) -> None:
+        with contextlib.suppress(OSError):  # which `create` meets too, and words
+            if not path.exists():
+                files.make_folder(path.parent)
+                _lay(empty_store, path)
+        create(path)
+
+    monkeypatch.setattr(files, "create", copied)
+
+
+def _lay(content: bytes, path: Path) -> None:
+    """Whole at once, and only where nobody else was first."""
+    made = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    with contextlib.suppress(FileExistsError):
+        os.link(made, path)
+    made.unlink()
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers and closing take as long as they need: what is done within the seconds a person
+    would wait is chance where others compute.
+
+    Tests of the deadlines themselves set their own, or take this one's name.
+    """
+    from lila_app import afterwards
+    from lila_app.layers import gather
+
+    wait = concurrent.futures.wait
+
+    def patient(futures: Any, timeout: float | None) -> object:
+        return wait(futures, None if timeout is None else PATIENCE)
+
+    monkeypatch.setattr(gather, "wait", patient)
+    monkeypatch.setattr(afterwards, "GRACE_SECONDS", PATIENCE)
+    monkeypatch.setattr(afterwards, "LEARNING_SECONDS", PATIENCE)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from lila_app.storage.connection import Store
 from lila_app.testing import ScriptedProvider
 from tests.assistant.conftest import say
 from tests.memory.saying import Reader
+from tests.waiting import PATIENCE, SOON, until
 
 NUTS = "I am allergic to nuts."
 
@@ -83,13 +84,6 @@ def of(lila: Lila) -> Store:
     return lila._resources.store  # pyright: ignore[reportPrivateUsage]
 
 
-def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_what_was_said_is_learned_before_lila_closes(
     lila: Lila, provider: ScriptedProvider, reads: Use
 ) -> None:
@@ -104,7 +98,9 @@ def test_closing_waits_for_no_import_and_not_for_ever(
     lila: Lila, provider: ScriptedProvider, reads: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = reads(Slow(reading=0.05))
-    monkeypatch.setattr(afterwards, "LEARNING_SECONDS", 0.5)
+    monkeypatch.setattr(looking, "PAUSE_SECONDS", PATIENCE)  # nothing is read before it closes
+    monkeypatch.setattr(afterwards, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(afterwards, "LEARNING_SECONDS", 4.0)  # in which all would be 80 readings
     imported(of(lila), 100)
     for number in range(25):
         lila.sessions.append(None, "user", f"I like tea{number}.")
@@ -113,7 +109,7 @@ def test_closing_waits_for_no_import_and_not_for_ever(
     say(lila, "I like jazz.")
     begun = time.monotonic()
     lila.close()
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 4 * SOON
     assert reader.read < 40
     assert "the person allergic_to nuts" in known(lila)
     assert left(lila) > 80
@@ -154,7 +150,7 @@ def test_while_a_model_answers_its_turn_is_prepared_for_and_no_import_is_read(
             await anext(events)
             await asyncio.to_thread(until, lambda: NUTS in reader.texts)
             begun = reader.read
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.3)
             return reader.read - begun
 
     assert asyncio.run(answered()) == 0

@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
     server = ModelServer()
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield server

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.lila import environment
+from tests.waiting import PATIENCE
 
 CTRL_C, CTRL_D, CTRL_Q = "\x03", "\x04", "\x11"
 
@@ -30,7 +31,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._keyboard, text.encode())
 
-    def wait_for(self, text: str, *, seconds: float = 20) -> str:
+    def wait_for(self, text: str, *, seconds: float = PATIENCE) -> str:
         """Everything shown up to `text`, which is taken off what is still to be seen."""
         end = time.monotonic() + seconds
         while text not in self.seen:
@@ -53,7 +54,7 @@ class Terminal:
                 return
         raise AssertionError(f"{text!r} did not come; there is {self.seen!r}")
 
-    def leave(self, *, seconds: float = 20) -> int:
+    def leave(self, *, seconds: float = PATIENCE) -> int:
         """The exit code, once the process has ended by itself."""
         end = time.monotonic() + seconds
         while self._process.poll() is None:

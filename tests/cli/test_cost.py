@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 
+from lila_app import moments
 from lila_app.costs.accounts import StoreLedger
 from lila_app.gateway.ledger import Attempt
 from lila_app.gateway.port import Prefix, Usage
@@ -19,21 +22,30 @@ from tests.storage.test_sizes import keep
 SONNET = "anthropic/claude-sonnet-5-5"
 
 
-@pytest.fixture
-def called(home: Path) -> Path:
-    """A home in which Sonnet was called three times today, the last time in vain."""
-    from datetime import UTC, datetime, timedelta
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
+
+class AtNoon(datetime):
+    """The time as it stands: half a minute before the first of a month is another month."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls.fromisoformat(NOON.isoformat())
+
+
+@pytest.fixture
+def called(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home in which Sonnet was called three times today, the last time in vain."""
+    monkeypatch.setattr(moments, "datetime", AtNoon)
     place = Home.at(home)
     place.create()
-    now = datetime.now(UTC)
     with Store.open(place.profile_db("default")) as store:
         ledger, one = StoreLedger(store, Prices()), session(store)
         for number, (read, outcome) in enumerate(((0, "stop"), (0, "stop"), (None, "stopped"))):
             keep(store, "chat", 4_000, identity=100)
             ledger.attempted(
                 Attempt(
-                    at=(now - timedelta(seconds=30 - number)).isoformat(),
+                    at=(NOON - timedelta(seconds=30 - number)).isoformat(),
                     provider="anthropic",
                     model="claude-sonnet-5-5",
                     outcome=outcome,

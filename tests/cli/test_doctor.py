@@ -44,7 +44,7 @@ class _Ollama(BaseHTTPRequestHandler):
 @pytest.fixture
 def ollama() -> Iterator[int]:
     server = HTTPServer(("127.0.0.1", 0), _Ollama)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server.server_port
     server.shutdown()

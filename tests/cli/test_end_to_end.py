@@ -18,6 +18,7 @@ import pytest
 from tests.cli.lila import Outcome, environment, here, lila
 from tests.cli.model_server import ModelServer, model_server
 from tests.cli.terminal import CTRL_C, CTRL_Q, terminal
+from tests.waiting import PATIENCE, SOON
 
 NOW = "2026-11-30T12:00:00+01:00"
 
@@ -256,16 +257,16 @@ def test_ctrl_c_at_a_terminal_keeps_what_was_said_and_what_came(
     with terminal(tmp_path, ["-m", "lila_app", "chat", "--plain"]) as screen:
         screen.wait_for("You: ")
         screen.type("Tell me everything\n")
-        screen.wait_for("LILA: ", seconds=40)
+        screen.wait_for("LILA: ")
         screen.wait_for("Hello")
         screen.type(CTRL_C)
         start = time.monotonic()
         screen.wait_for("[stopped; what came so far is kept]")
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 2 * SOON
         screen.wait_for("You: ")
         screen.type("/quit\n")
         assert screen.leave() == 0
-    assert server.gone.wait(5)
+    assert server.gone.wait(PATIENCE)
     turn = _ok(tmp_path, "sessions", "show", "--json").json["turns"][0]
     assert (turn["user"], turn["reply"], turn["stopped"]) == (
         "Tell me everything",
@@ -278,11 +279,11 @@ def test_lila_alone_at_a_terminal_is_the_full_screen_chat(
     tmp_path: Path, server: ModelServer
 ) -> None:
     with terminal(tmp_path, ["-m", "lila_app"], COLUMNS="100", LINES="30") as screen:
-        screen.wait_for("\x1b[?1049h", seconds=40)
-        screen.wait_for("new conversation", seconds=40)
+        screen.wait_for("\x1b[?1049h")
+        screen.wait_for("new conversation")
         screen.type("hello")
         screen.type("\r")
-        screen.wait_for("there", seconds=40)
+        screen.wait_for("there")
         screen.type(CTRL_Q)
         assert screen.leave() == 0
         assert "\x1b[?1049l" in screen.seen
@@ -305,7 +306,7 @@ def test_an_interrupted_script_exits_130_and_keeps_it_too(
         while b"there." not in said:
             said += os.read(process.stdout.fileno(), 100)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE) == 130
     turn = _ok(tmp_path, "sessions", "show", "--json").json["turns"][0]
     assert (turn["reply"], turn["stopped"]) == ("Hello there.", True)
 

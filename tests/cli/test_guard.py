@@ -3,7 +3,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -137,7 +136,6 @@ def test_streams_that_are_closed_or_full_are_survived(
 
 
 def test_a_hundred_megabytes_on_stdin_are_refused_without_being_read(tmp_path: Path) -> None:
-    start = time.perf_counter()
     with subprocess.Popen(
         [sys.executable, "-m", "lila_app", "ask", "-"],
         stdin=subprocess.PIPE,
@@ -159,7 +157,6 @@ def test_a_hundred_megabytes_on_stdin_are_refused_without_being_read(tmp_path: P
     assert "longer than 1 MiB" in said
     assert "lila ingest FILE" in said
     assert written < 5_000_000
-    assert time.perf_counter() - start < 5
     assert not (tmp_path / "home").exists()
 
 

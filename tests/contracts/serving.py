@@ -307,7 +307,7 @@ class _Running:
         self._server.handle_error = lambda request, client_address: None
         self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), daemon=True
+            target=self._server.serve_forever, args=(0.01,), daemon=True
         )
         self._thread.start()
 

@@ -42,6 +42,7 @@ from tests.contracts.asking_anthropic import (
     gathered,
 )
 from tests.contracts.serving import Exchange
+from tests.waiting import PATIENCE, SOON
 
 WEATHER = Tool(
     "weather",
@@ -315,7 +316,7 @@ async def test_warming_asks_and_pays_for_nothing(server: AnthropicServer) -> Non
 
 
 @pytest.mark.parametrize("how", ["close", "cancel"])
-async def test_stopping_hangs_up_within_half_a_second(server: AnthropicServer, how: str) -> None:
+async def test_stopping_hangs_up_at_once(server: AnthropicServer, how: str) -> None:
     began, over = threading.Event(), threading.Event()
 
     def endless(exchange: Exchange) -> None:
@@ -333,7 +334,7 @@ async def test_stopping_hangs_up_within_half_a_second(server: AnthropicServer, h
     said: list[ProviderEvent] = []
     if how == "cancel":
         task = asyncio.create_task(gathered(anthropic(server), conversation(0), said))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, PATIENCE)
         stopped = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -343,8 +344,8 @@ async def test_stopping_hangs_up_within_half_a_second(server: AnthropicServer, h
         assert await anext(stream) == TextDelta("on and ")
         stopped = time.monotonic()
         await stream.aclose()
-    assert await asyncio.to_thread(over.wait, 10)
-    assert time.monotonic() - stopped < 0.5
+    assert await asyncio.to_thread(over.wait, PATIENCE)
+    assert time.monotonic() - stopped < SOON
     assert server.seen[0].broken.is_set()
 
 

@@ -19,6 +19,7 @@ from lila_app.testing import FakeClock
 from tests.contracts.test_tools import Wire, embedder, wire
 from tests.gateway.chat_server import Exchange, serving
 from tests.test_boundaries import GOOD, TALK
+from tests.waiting import until
 
 __all__ = ["embedder", "wire"]
 
@@ -120,10 +121,7 @@ def test_closing_does_not_wait_for_a_model_that_says_nothing(
         lila = open_lila(home, embedder=embedder)
         resources = lila._resources  # type: ignore[attr-defined]  # pyright: ignore
         resources.later(lambda: found.append(completer(lila).answer("summary", TALK.texts)))
-        until = time.monotonic() + 20
-        while not server.seen and time.monotonic() < until:
-            time.sleep(0.02)
-        assert server.seen, "it was asked"
+        until(lambda: bool(server.seen))
         began = time.monotonic()
         lila.close()
         assert time.monotonic() - began < 10

@@ -44,12 +44,10 @@ POLICY = """
 [calling]
 backoff_ms = 1
 [calling.chat]
-deadline_seconds = 3
-first_token_seconds = 2
-stall_seconds = 1
+deadline_seconds = {deadline}
+first_token_seconds = {first}
+stall_seconds = {stall}
 """
-"""Less patience than a person has: a stall is noticed after a second, and a Retry-After of seven
-seconds goes beyond the deadline."""
 
 
 @dataclass
@@ -128,17 +126,30 @@ def floor() -> ScriptedProvider:
 
 
 @pytest.fixture
-def lila(home: Path, wire: Wire, floor: ScriptedProvider) -> Iterator[Lila]:
-    _policy(home)
+def lila(
+    home: Path, wire: Wire, floor: ScriptedProvider, request: pytest.FixtureRequest
+) -> Iterator[Lila]:
+    varied = cast(dict[str, object], getattr(request.node, "callspec").params)  # noqa: B009
+    _policy(home, fault=cast("Fault | None", varied.get("fault")))
     chain = (wire.provider, floor)
     with open_lila(home, provider=chain, clock=FakeClock(), embedder=HashEmbedder()) as opened:
         yield opened
 
 
-def _policy(home: Path, more: str = "") -> None:
+def _policy(home: Path, more: str = "", *, fault: Fault | None = None) -> None:
+    """More patience than any test needs, and where a fault takes patience a second of it."""
+    deadline = first = stall = 60
+    if fault is not None and fault.kind == "stall":
+        stall = 1
+        if not fault.after:
+            deadline = first = 1
+    elif fault is not None and fault.retry_after is not None:
+        deadline = 3  # less than it asks for
     folder = Home.at(home).policies_dir
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "gateway.toml").write_text(POLICY + more, encoding="utf-8")
+    (folder / "gateway.toml").write_text(
+        POLICY.format(deadline=deadline, first=first, stall=stall) + more, encoding="utf-8"
+    )
 
 
 def told(lila: Lila, into: list[TurnEvent]) -> None:

@@ -37,6 +37,7 @@ from lila_app.gateway.port import (
 )
 from tests.contracts.openai_server import KEY, OpenAIServer, Said, openai_server
 from tests.contracts.serving import STALLED_FIRST
+from tests.waiting import PATIENCE, SOON
 
 LIMITS = ModelLimits(window=400_000, context_budget=16_000)
 MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
@@ -309,27 +310,27 @@ async def test_closing_the_stream_hangs_up_at_once(server: OpenAIServer) -> None
         break
     started = time.monotonic()
     await stream.aclose()
-    assert time.monotonic() - started < 0.5
-    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)
+    assert time.monotonic() - started < SOON
+    assert await asyncio.to_thread(server.seen[0].broken.wait, SOON)
 
 
 async def test_cancelling_before_the_first_word_hangs_up_at_once(server: OpenAIServer) -> None:
     server.fail(STALLED_FIRST)
     asking = asyncio.create_task(said(provider(server)))
-    await asyncio.to_thread(server.asked.wait, 5)
+    await asyncio.to_thread(server.asked.wait, PATIENCE)
     started = time.monotonic()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert time.monotonic() - started < 0.5
-    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)
+    assert time.monotonic() - started < SOON
+    assert await asyncio.to_thread(server.seen[0].broken.wait, SOON)
 
 
 async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAIServer) -> None:
     """A server that keeps the connection open after its last event holds nobody up."""
     server.reply = lambda body: Said(lingers=True)
     assert (await said(provider(server)))[-1] == Finished("stop")
-    assert await asyncio.to_thread(server.seen[0].broken.wait, 5)  # it was the one to hang up
+    assert await asyncio.to_thread(server.seen[0].broken.wait, SOON)  # it was the one to hang up
 
 
 @pytest.mark.parametrize("lingers", [True, False])

@@ -12,9 +12,10 @@ from lila_app.errors import Cancelled, ContextTooLarge
 from lila_app.gateway.embedded.provider import EmbeddedProvider, Sampling
 from lila_app.gateway.port import Finished, Receipt, TextDelta, Usage
 from tests.gateway.asking import LONG, Reply, ask, opened, request
+from tests.waiting import SOON
 
 STORY = "Tell a very long story about a sailor, with every day of the journey."
-SHORT = 5.0
+SHORT = 15.0
 """Seconds a short request may take on a busy machine; a generation that went on takes far more."""
 
 
@@ -105,7 +106,7 @@ async def test_closing_a_stream_frees_the_model_at_once(embedded: EmbeddedProvid
             break
     started = time.monotonic()
     await stream.aclose()
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < SOON
     await ask(embedded, request("Say yes.", max_tokens=1))
     assert time.monotonic() - started < SHORT  # 1,500 tokens would take half a minute
 
@@ -120,7 +121,7 @@ async def test_cancelling_while_the_prompt_is_read_frees_the_model(
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < SOON
     await ask(embedded, request("Say yes.", max_tokens=1))
     assert time.monotonic() - started < SHORT
 

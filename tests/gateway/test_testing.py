@@ -72,8 +72,9 @@ async def test_closing_and_cancelling_are_counted() -> None:
         break
     await stream.aclose()
     assert provider.stopped == 1
-    asking = asyncio.create_task(ask(provider, request("a")))
-    await asyncio.sleep(0.02)
+    partial = Reply()
+    asking = asyncio.create_task(ask(provider, request("a"), partial))
+    await partial.began.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking

@@ -15,6 +15,7 @@ from lila_app import afterwards
 from lila_app.assistant import open_lila
 from lila_app.storage import vectors
 from tests.importing.support import lines
+from tests.waiting import PATIENCE, until
 
 COUNT = 400
 
@@ -53,11 +54,8 @@ def test_others_get_their_turn_while_vectors_follow_newest_first(
             met.set()
 
         inner.later(other)
-        assert met.wait(20)
+        assert met.wait(PATIENCE)
         assert 0 < seen[0] < COUNT
-        deadline = time.monotonic() + 30
-        while lila.imports.coverage().missing and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert lila.imports.coverage().missing == 0
+        until(lambda: lila.imports.coverage().missing == 0)
         assert embedder.texts[0] == f"words {COUNT - 1}"
         assert lila.imports.status().unlearned == 0

@@ -56,7 +56,7 @@ def test_killed_at_any_instant_it_goes_on_without_loss_or_double(
     database = tmp_path / "data" / "a.db"
     before = kill = 0
     for kill in range(KILLS):
-        ended = lived(database, export, chance.uniform(0.0, 0.35))
+        ended = lived(database, export, chance.uniform(0.0, 0.15))
         with Store.open(database) as store:
             assert check.check(store).problems == (), f"after kill {kill}"
             row = imports.list_imports(store)[0]

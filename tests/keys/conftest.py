@@ -10,7 +10,8 @@ from lila_app.keys import Keys
 from lila_app.keys.ring import Ring
 from lila_app.paths import Home
 from lila_app.settings import ProviderSettings
-from tests.keys.rings import Keeping
+from tests.keys.rings import Hanging, Keeping
+from tests.waiting import PATIENCE
 
 Make = Callable[..., Keys]
 
@@ -42,7 +43,7 @@ def use() -> Iterator[Callable[[KeyringBackend], None]]:
 
 @pytest.fixture
 def keys(place: Home) -> Make:
-    """Keys of the home, with an environment of their own and a keyring that waits a moment."""
+    """Keys of the home, with an environment of their own; one that hangs is not waited for."""
 
     def make(
         *,
@@ -50,7 +51,9 @@ def keys(place: Home) -> Make:
         configured: dict[str, ProviderSettings] | None = None,
         **environ: str,
     ) -> Keys:
-        ring = Ring(f"lila {place.root}", read_seconds=0.05, write_seconds=0.05)
+        hangs = isinstance(keyring.get_keyring(), Hanging)
+        seconds = 0.05 if hangs else PATIENCE  # one that answers may take long on a busy machine
+        ring = Ring(f"lila {place.root}", read_seconds=seconds, write_seconds=seconds)
         return Keys(place, configured or {}, given=given, environ=environ, ring=ring)
 
     return make

@@ -16,6 +16,7 @@ from lila_app.assistant import Lila
 from lila_app.events import TextDelta
 from tests.keys.echoing import REPLY, echoing
 from tests.keys.rings import Keeping
+from tests.waiting import PATIENCE
 
 
 class Slow(Keeping):
@@ -29,7 +30,7 @@ class Slow(Keeping):
 
     def get_password(self, service: str, username: str) -> str | None:
         self.asked.set()
-        self.gave_up |= not self.unlocked.wait(4)
+        self.gave_up |= not self.unlocked.wait(30)
         return "sk-test-0123456789abcdef"
 
 
@@ -45,7 +46,7 @@ def test_the_event_loop_goes_on_while_a_keyring_is_asked(
 
     async def unlocking(lila: Lila) -> str:
         turn = asyncio.ensure_future(said(lila))
-        await asyncio.to_thread(slow.asked.wait, 10)
+        await asyncio.to_thread(slow.asked.wait, PATIENCE)
         slow.unlocked.set()  # never reached in time if the loop itself waited
         return await turn
 

@@ -18,8 +18,14 @@ from lila_app.layers import variants
 from lila_app.layers.gather import LANES, gather
 from lila_app.layers.port import Layer, Question
 from tests.layers.conftest import Asker
+from tests.waiting import PATIENCE
 
 NAMES = ("session", "conversation", "memory", "graph", "rag")
+
+
+@pytest.fixture(autouse=True)
+def unhurried() -> None:
+    """Deadlines hold here."""
 
 
 @dataclass
@@ -33,7 +39,7 @@ class Stub:
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         self.asked += 1
-        assert self.gate.wait(20)
+        assert self.gate.wait(PATIENCE)
         form = recalled("full", self.name, len)
         return (Item(self.name, self.name, Placement.RECALLED, (form,)),)
 
@@ -62,7 +68,7 @@ def test_a_layer_that_misses_the_deadline_is_left_out_and_named(ask: Asker, poli
     assert row is not None
     layers = stubs(held=("rag",))
     with ThreadPoolExecutor(5) as pool:
-        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=200)
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=1_000)
         layers[-1].gate.set()
     assert found.deadline.missed == ("rag",)
     assert found.deadline.answered == NAMES[:-1]
@@ -75,7 +81,7 @@ def test_a_layer_behind_a_late_one_is_named_too_and_never_asked(ask: Asker, poli
     assert row is not None
     layers = stubs(held=("graph",))
     with ThreadPoolExecutor(5) as pool:
-        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=200)
+        found = gather(list[Layer](layers), ask("hi"), row, pool, deadline_ms=1_000)
         layers[3].gate.set()
     assert found.deadline.missed == ("memory", "graph")
     assert {stub.name: stub.asked for stub in layers} == {

@@ -8,6 +8,11 @@ import pytest
 from lila_app.storage.connection import Store
 
 
+@pytest.fixture(autouse=True)
+def ready_store() -> None:
+    """Stores are made here, not copied."""
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "default.db"

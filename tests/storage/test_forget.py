@@ -39,6 +39,7 @@ from tests.storage.builders import (
     session,
 )
 from tests.storage.test_documents import ingest
+from tests.waiting import PATIENCE
 
 SECRET = "Zebulon keeps his pelargoniums at 17 Quince Lane"
 WORDS = ("zebulon", "pelargonium", "quince")
@@ -353,11 +354,11 @@ def test_a_reader_of_an_older_state_delays_the_cleaning_and_the_next_opening_doe
             with store.read() as connection:
                 memories.list_memories(connection)
                 ready.set()
-                done.wait(20)
+                done.wait(PATIENCE)
 
         reader = threading.Thread(target=old_reader)
         reader.start()
-        ready.wait(10)
+        assert ready.wait(PATIENCE)
         with pytest.raises(StoreBusyError, match="keeps traces") as caught:
             forget.forget_memory(store, memory.id, at=AT)
         assert "start LILA again" in caught.value.hint

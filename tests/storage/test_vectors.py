@@ -15,6 +15,7 @@ from lila_app.storage import erasure, matrix, memories, sessions, turns, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.matrix import Floats
 from tests.storage.builders import AT, child, exchange, files_of, outcome, session
+from tests.waiting import PATIENCE
 
 
 def _noise(rows: int, seed: int = 1, dimensions: int = 32) -> Floats:
@@ -148,11 +149,11 @@ def test_an_older_snapshot_does_not_spoil_the_matrix(store: Store) -> None:
         with store.read() as connection:
             memories.list_memories(connection)
             ready.set()
-            done.wait(10)
+            done.wait(PATIENCE)
 
     reader = threading.Thread(target=old_reader)
     reader.start()
-    ready.wait(10)
+    assert ready.wait(PATIENCE)
     _fill(store, given[2:])
     assert len(vectors.search(store, "memories", given[0], k=9, model_id="one")) == 3
     done.set()
