@@ -103,11 +103,25 @@ class Afterwards:
         try:
             yield
         finally:
-            with self._lock:
-                self._answering -= 1
-                again, self._put_off = self._put_off, False
-            if again:
-                self.learn()
+            self._answered()
+
+    def _answered(self) -> None:
+        with self._lock:
+            self._answering -= 1
+            again = self._put_off and not self._answering
+            self._put_off = self._put_off and not again
+        if again:
+            self.learn()
+
+    @contextlib.contextmanager
+    def speaking(self) -> Generator[None]:
+        """While somebody speaks, or is answered by voice: nothing here takes the processor."""
+        with self._lock:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            self._answered()
 
     def close(self) -> None:
         """Begin to count what may still be done."""

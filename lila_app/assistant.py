@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from lila_app import moments, sample, settings
+from lila_app.beginning import Said
 from lila_app.composing import Ask, compose, specify, usable
 from lila_app.context import Context
-from lila_app.events import Confirm, TurnEvent
+from lila_app.events import Confirm, TurnEvent, Uttered
 from lila_app.facade.cache import Cache
 from lila_app.facade.contexts import Contexts
 from lila_app.facade.costs import Costs
@@ -28,6 +29,7 @@ from lila_app.facade.models import Models
 from lila_app.facade.policies import Policies
 from lila_app.facade.privacy import PrivacyRules
 from lila_app.facade.sessions import Sessions
+from lila_app.facade.spoken import Spoken
 from lila_app.facade.upkeep import Upkeep
 from lila_app.keeping import keeping
 from lila_app.paths import Home
@@ -37,7 +39,7 @@ from lila_app.storage import backup
 from lila_app.storage.connection import Store
 from lila_app.storage.turns import unfinished
 from lila_app.tools import toolbox
-from lila_app.turn import Said, Tools, answer
+from lila_app.turn import Tools, answer
 from lila_app.views import Check, Progress
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Lila:
         self.sessions, self.goals = through(door, sessions), through(door, goals)
         self.memory, self.graph = through(door, memory), through(door, graph)
         self.documents = through(door, documents)
+        self.spoken = through(door, Spoken(resources))
         self.imports = Importing(resources)
         self.memory_io = MemoryIo(resources)
         self.contexts = Contexts(resources)
@@ -103,18 +106,20 @@ class Lila:
         budget: int | None = None,
         now: datetime | str | None = None,
         confirm: Confirm | None = None,
+        uttered: Uttered | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
         """Say something and get the reply as events; the first says that the words are kept.
 
         Closing the generator, or cancelling the task that reads it, stops the reply within half a
         second and keeps what came of it, marked. `now` rehearses a turn at another time. `confirm`
-        is asked before a tool changes something; without it nothing is changed. Raises LilaError.
+        is asked before a tool changes something; without it nothing is changed. With `uttered` the
+        words were spoken and may still change. Raises LilaError.
         """
         resources, chain = self._resources, partial(self._resources.roster.chain, model)
-        at = moments.resolve(now, resources.clock)
+        at = uttered.began if uttered is not None else moments.resolve(now, resources.clock)
 
         def begin(text: str, confirm: Confirm | None) -> AsyncGenerator[TurnEvent, None]:
-            said = Said(text, use_case, session, at, budget, now is None)
+            said = Said(text, use_case, session, at, budget, now is None, uttered)
             return answer(resources, chain, said, Tools(self._toolbox, confirm))
 
         return keeping(resources.privacy, text, confirm, begin)

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from lila_app.gateway.port import TextDelta, ThinkingDelta, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Uttered:
+    """How the words of a turn were spoken, where they may still change.
+
+    `began` is when the person began to speak, which is the turn's clock. `revises` is the turn
+    whose words they take the place of, "" for a new one. Nothing is learned from the words until
+    `lila.spoken.settle` says that they are final.
+    """
+
+    began: datetime
+    revises: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from lila_app import citing, moments
-from lila_app.composing import Ask, compose, specify, tighter, title, under, usable, use_case
+from lila_app.beginning import Said, begin
+from lila_app.composing import Ask, compose, specify, tighter, under
 from lila_app.context import Context, Specification, snapshot, to_inputs
 from lila_app.errors import ContextTooLarge, LilaError
 from lila_app.events import Confirm, Done, Notice, Started, TurnEvent
@@ -26,7 +26,7 @@ from lila_app.keeping import kept
 from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
-from lila_app.storage import erasure, records, sessions, turns
+from lila_app.storage import erasure, records, turns
 from lila_app.storage.cuts import CutRow
 from lila_app.storage.turns import TurnRow
 from lila_app.summarising import Forced, overrun, settle
@@ -38,19 +38,6 @@ TIGHTER = 3, 4
 MOST_ASSEMBLIES = 6
 """How often a turn's prompt is assembled: for a chosen model, for two others with lower limits,
 and thrice more for models that take less than they say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What the person said and how it is to be answered."""
-
-    text: str
-    use_case: str
-    session_id: str | None
-    now: datetime
-    budget: int | None
-    live: bool
-    """Whether the deadline holds; a turn with a given time is a rehearsal and waits for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,7 @@ async def answer(
     Closing the generator stops the reply; raises LilaError, words kept.
     """
     models = tuple(await asyncio.to_thread(chain))
-    turn = again or await asyncio.to_thread(_begin, resources, said)
+    turn = again or await asyncio.to_thread(begin, resources, said)
     yield Started(turn.session_id, turn.id)
     open_turn = _OpenTurn(resources, models, said, tools, turn)
     try:
@@ -100,18 +87,6 @@ async def answer(
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
     yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, open_turn.answering)
-
-
-def _begin(resources: Resources, said: Said) -> TurnRow:
-    text = usable(said.text)
-    use_case(resources.policy, said.use_case)
-    at = moments.stored(said.now)
-    session = said.session_id
-    if session is None:
-        session = sessions.create(
-            resources.store, at=at, use_case=said.use_case, title=title(text)
-        ).id
-    return turns.begin(resources.store, session, text, use_case=said.use_case, at=at)
 
 
 @dataclass(slots=True)

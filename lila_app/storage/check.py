@@ -102,6 +102,15 @@ def _foreign_keys(connection: Connection) -> list[Problem]:
     ]
 
 
+def _revised(connection: Connection) -> dict[str, str]:
+    """The words of turns that were revised, by turn: the last ones."""
+    rows = connection.execute(
+        "select subject, body from events join payloads using (sequence) "
+        "where kind = 'turn_revised' order by sequence"
+    )
+    return {subject: json.loads(body)["text"] for subject, body in rows}
+
+
 def _derived(connection: Connection) -> list[Problem]:
     """Rows must say what the log says, and no event of the person's words may lack its row."""
     problems: list[Problem] = []
@@ -120,8 +129,9 @@ def _derived(connection: Connection) -> list[Problem]:
             "select subject, body from events join payloads using (sequence) where kind = ?",
             (kind,),
         )
+        later = _revised(connection) if kind == "turn_began" else {}
         for subject, body in logged:
-            if rows.pop(subject, None) != json.loads(body)["text"]:
+            if rows.pop(subject, None) != later.get(subject, json.loads(body)["text"]):
                 problems.append(Problem("log", subject, f"{table} does not say what the log says"))
         erased = {
             f"t{row}" for (row,) in connection.execute("select id from turns where user_erased = 1")

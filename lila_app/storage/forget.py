@@ -235,13 +235,13 @@ def _spread(sweep: Sweep, telling: Traces, told: Sequence[str]) -> None:
     """From the thing itself to everything that says it or was made from it."""
     connection = sweep.connection
     sweep.state(telling)
-    for id, user, replies in _turns(connection):
-        if telling.whole_in(user):
+    for id, words, replies in _turns(connection):
+        if any(telling.whole_in(said) for said in words):
             sweep.words_of(id)
         if any(telling.whole_in(reply) for reply in replies):
             sweep.reply_of(id)
-    for id, user, _ in _turns(connection, told):
-        if telling.any_in(user):
+    for id, words, _ in _turns(connection, told):
+        if any(telling.any_in(said) for said in words):
             sweep.words_of(id)
     _follow(sweep, telling, [*sweep.erased, *sweep.turns])
     sweep.summaries(telling)
@@ -278,27 +278,35 @@ def _made_with(connection: Connection, item: str) -> list[str]:
 
 def _turns(
     connection: Connection, ids: Sequence[str] | None = None
-) -> list[tuple[str, str, list[str]]]:
-    """(id, words, replies) of turns; where a reply was shortened or asked for again, each."""
+) -> list[tuple[str, list[str], list[str]]]:
+    """(id, words, replies) of turns, all there were: words that were revised, replies that were
+    shortened, asked for again, or given to words that were revised."""
     marks = "" if ids is None else ", ".join("?" * len(ids))
     rows = connection.execute(
         f"select id, user, reply from turns{'' if ids is None else f' where id in ({marks})'} "
         "order by id",
         [] if ids is None else [number(id, "t") for id in ids],
     ).fetchall()
-    others: dict[str, list[str]] = {}
-    for subject, reply in connection.execute(
-        "select e.subject, json_extract(p.body, '$.reply') from events e "
-        "join payloads p using (sequence) where e.kind in ('turn_finished', 'turn_retried') "
-        "and e.subject in (select subject from events where kind in ('turn_heard', 'turn_retried')"
+    words: dict[str, list[str]] = {}
+    replies: dict[str, list[str]] = {}
+    for subject, text, reply in connection.execute(
+        "select e.subject, json_extract(p.body, '$.text'), json_extract(p.body, '$.reply') "
+        "from events e join payloads p using (sequence) where e.kind in ('turn_began', "
+        "'turn_revised', 'turn_finished', 'turn_retried') and e.subject in (select subject from "
+        "events where kind in ('turn_heard', 'turn_retried', 'turn_revised')"
         f"{'' if ids is None else f' and subject in ({marks})'})",
         ids or [],
     ):
-        others.setdefault(subject, []).append(reply)
+        words.setdefault(subject, []).append(text or "")
+        replies.setdefault(subject, []).append(reply or "")
     return [
-        (f"t{row}", user, [one for one in (reply, *others.get(f"t{row}", ())) if one])
-        for row, user, reply in rows
+        (id, _some(user, words.get(id, ())), _some(reply, replies.get(id, ())))
+        for id, user, reply in ((f"t{row}", user, reply) for row, user, reply in rows)
     ]
+
+
+def _some(last: str | None, earlier: Sequence[str]) -> list[str]:
+    return [one for one in dict.fromkeys((last, *earlier)) if one]
 
 
 def _remaining(connection: Connection, telling: Traces) -> list[str]:

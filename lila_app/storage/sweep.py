@@ -32,6 +32,9 @@ from lila_app.storage.values import number
 COMMON_TURNS = 3
 """A word in more turns than this, and in more than 1 % of them, gives nothing away by itself."""
 
+WORDS = ("turn_began", "turn_revised")
+"""Events that hold what the person said in a turn; the last of them holds."""
+
 REPLIES = ("turn_finished", "turn_heard", "turn_retried")
 """Events that hold a reply, or a part of one."""
 
@@ -121,7 +124,7 @@ class Sweep:
             if fact.memory_id is None:
                 self.fact(fact)
         for row, user, reply in rows:
-            self._payloads(f"t{row}", ("turn_began", *REPLIES, *calls.KINDS))
+            self._payloads(f"t{row}", (*WORDS, *REPLIES, *calls.KINDS))
             self.connection.execute("delete from turns where id = ?", (row,))
             self.turns[f"t{row}"] = None
             self.texts += [text for text in (user, reply or "") if len(text) >= LONG_TEXT]
@@ -163,7 +166,7 @@ class Sweep:
         ).fetchone()
         if row is None:
             return
-        self._turn(id, row[1], "user", ("turn_began",))
+        self._turn(id, row[1], "user", WORDS)
         # Nothing is left to learn from it, and what its times meant goes with them.
         self.connection.execute("update turns set learned = 1 where id = ?", (number(id, "t"),))
         self.connection.execute("delete from episodes where turn_id = ?", (number(id, "t"),))
@@ -248,10 +251,15 @@ class Sweep:
             self.suspects |= set(records.holding(self.connection, id))
         return [f"c{row}" for row in records.erase(self.connection, self.suspects)]
 
-    def finish(self) -> None:
+    def title_from(self, session_id: str, text: str) -> None:
+        """Take a session's name away, and its forks', where it has it from these words."""
+        self._title(number(session_id, "s"), text)
+
+    def finish(self, *, scrub: bool = True) -> None:
         """Erase the payloads, log what prefixes changed, move the generation that guards work.
 
-        Whatever a tool showed of what is gone goes too.
+        Whatever a tool showed of what is gone goes too. With `scrub` the file is due to be
+        rewritten, by the caller or at the next opening.
         """
         self._sequences += changes.payloads(self.connection, self._changed)
         self._sequences += calls.showing(self.connection, [*self.erased, *self.turns])
@@ -268,7 +276,8 @@ class Sweep:
             )
         contents.disown(self.connection)
         erasure.bump(self.connection)
-        self.connection.execute("update counters set value = 1 where name = 'scrub_due'")
+        if scrub:
+            self.connection.execute("update counters set value = 1 where name = 'scrub_due'")
 
     def common(self, word: str) -> bool:
         """Whether a word is in so many turns that it gives nothing away."""

@@ -231,20 +231,26 @@ def heard(source: Source, record_id: str, text: str, *, at: str) -> TurnRow:
         turn = as_turn(row)
         if row[8]:
             return turn
-        event = events.append(
-            connection,
-            "turn_heard",
-            subject=turn.id,
-            session_id=turn.session_id,
-            at=at,
-            body={"reply": storable(text)},
-        )
-        connection.execute(
-            "update turns set reply = ?, stopped = 1, digest = ? where id = ?",
-            (text, events.combine(turn.digest, event.digest), row[0]),
-        )
-        vectors.delete_rows(connection, "turns", [row[0]])
-        return get(connection, turn.id)
+        return shorten(connection, turn, text, at=at)
+
+
+def shorten(connection: Connection, turn: TurnRow, heard: str, *, at: str) -> TurnRow:
+    """Put what was heard of a turn's reply in its place; for this room only."""
+    event = events.append(
+        connection,
+        "turn_heard",
+        subject=turn.id,
+        session_id=turn.session_id,
+        at=at,
+        body={"reply": storable(heard)},
+    )
+    row = number(turn.id, "t")
+    connection.execute(
+        "update turns set reply = ?, stopped = 1, digest = ? where id = ?",
+        (heard, events.combine(turn.digest, event.digest), row),
+    )
+    vectors.delete_rows(connection, "turns", [row])
+    return get(connection, turn.id)
 
 
 def get(source: Source, id: str) -> TurnRow:
