@@ -42,17 +42,19 @@ class Driver:
     def take(self, event: Event, now: int) -> tuple[Action, ...]:
         """Have the machine decide about an event, and see to what it decided."""
         self._tracing.event(event, now)
-        before = self._state.hearing
+        hearing = self._state.hearing
         self._state, actions = step(self._state, event, now)
+        if (settled := self._state.settled) is not None:
+            hearing = settled.hearing or hearing
         for action in actions:
-            if isinstance(action, Settle) and before is not None:
-                self._tracing.due(action.turn, before.wait, now)
+            if isinstance(action, Settle) and hearing is not None:
+                self._tracing.due(action.turn, hearing.wait, now)
             self._tracing.action(action, now)
             self._hands.do(action, now)
             self._showing.action(action)
-        hearing = self._state.hearing
-        if hearing is not None and hearing.final:
-            self._tracing.finished(hearing.turn, now)
+        heard = self._state.hearing
+        if heard is not None and heard.final:
+            self._tracing.finished(heard.turn, now)
         return actions
 
     @property

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lila_app.errors import LilaError
-from lila_app.voice.model import Recognise, Recognised, ReplyFailed, Spoken
+from lila_app.voice.model import ReplyFailed, Spoken
 from lila_app.voice.policy import VoicePolicy
 from lila_app.voice.ports import Activity, Conversation, Recogniser, Synthesiser
 from lila_app.voice.trace import Keep
 
 _log = logging.getLogger(__name__)
+
+Tell = Callable[[str, str], None]
+"""Takes what a person should know, and what to do about it."""
 
 _UNFORESEEN = "it went wrong in a way LILA did not foresee"
 _LOOK = "the log says where (`lila paths` says where it is)"
@@ -43,9 +46,3 @@ def explained(doing: str, error: Exception) -> tuple[str, str]:
 def unanswered(turn: int, revision: int, error: Exception) -> ReplyFailed:
     """No reply comes, because of an error."""
     return ReplyFailed(turn, revision, *explained("asking the model", error))
-
-
-def unread(action: Recognise, error: Exception) -> Recognised:
-    """Nothing is read, because of an error."""
-    message, _ = explained("reading your speech", error)
-    return Recognised(action.turn, action.revision, "", message)

@@ -12,34 +12,26 @@ from typing import TYPE_CHECKING, Protocol
 
 from lila_app.voice.driving import Driver, Showing
 from lila_app.voice.ear import Ear
+from lila_app.voice.hands import Hands, read
 from lila_app.voice.machine import Rules, start
 from lila_app.voice.model import (
     FRAME,
     FRAME_MS,
     Action,
-    Ask,
     Audible,
     Back,
-    Cut,
-    Drop,
     Event,
     Frame,
-    Hold,
     Lost,
-    Open,
     Part,
-    Paused,
     Phase,
     Pressed,
     Recognise,
-    Resume,
-    Say,
-    Settle,
     Silent,
     Tick,
 )
-from lila_app.voice.mouth import Mouth, Utterance, understood
-from lila_app.voice.parts import Parts, explained, unread
+from lila_app.voice.mouth import Utterance
+from lila_app.voice.parts import Parts
 from lila_app.voice.playback import Playback
 from lila_app.voice.tracing import Tracing
 from lila_app.voice.view import View
@@ -115,12 +107,11 @@ class Simulation:
         )
         self.playback.latency_ms = costs.output_latency
         self._ear = Ear(policy.activity.longest + policy.activity.before)
-        self._mouth = Mouth(self.playback, parts.speakable)
-        self._reader = Reader(self._time, costs.recognise, self._read)
+        reader = Reader(self._time, costs.recognise, self._read, self._take)
         self._talker = Talker(
             self._time, parts.conversation, pace or self._pace, self._take, self._tell
         )
-        self._maker = Maker(
+        maker = Maker(
             self._time,
             costs.synthesise,
             parts.synthesiser,
@@ -128,6 +119,8 @@ class Simulation:
             self._sounded,
             self._tell,
         )
+        workers = reader, self._talker, maker
+        self._hands = Hands(parts, self.playback, workers, self._send, self._tell)
         rules = Rules(policy, push_to_talk=parts.push_to_talk)
         self._driver = Driver(start(rules, duplex=duplex), self, self._showing, self._tracing)
         for when, given in script:
@@ -153,48 +146,7 @@ class Simulation:
     def do(self, action: Action, now: int) -> None:
         """Carry out an action; what comes of it comes as events."""
         self._note(f"{now:>8}   {action!r}")
-        conversation, later = self._parts.conversation, self._talker.later
-        match action:
-            case Open(turn=turn):
-                self._open(turn)
-            case Recognise():
-                self._reader.read(action, self._take)
-            case Ask():
-                self._talker.ask(action)
-            case Settle(turn=turn):
-                later(conversation.settle(turn))
-            case Drop(turn=turn, words=words):
-                self._end(action)
-                if not words:
-                    later(conversation.withdraw(turn))
-            case Cut(turn=turn, heard=heard):
-                self._end(action)
-                later(conversation.heard(turn, heard))
-            case Say() | Hold() | Resume():
-                self._speak(action)
-            case _:
-                pass
-
-    def _open(self, turn: int) -> None:
-        try:
-            self._parts.conversation.open(turn)
-        except Exception as error:
-            self._tell(*explained("preparing the reply", error))
-
-    def _end(self, action: Cut | Drop) -> None:
-        self._mouth.end(action)
-        self._talker.end(action)
-
-    def _speak(self, action: Say | Hold | Resume) -> None:
-        match action:
-            case Say():
-                self._maker.say(self._mouth.say(action))
-            case Hold(turn=turn, revision=revision):
-                heard = self.playback.hold(turn, revision)
-                now = self._time.now
-                self._time.at(now, lambda: self._take(Paused(turn, revision, heard)))
-            case Resume():
-                self.playback.resume()
+        self._hands.do(action, now)
 
     # -- what happens ------------------------------------------------------------------------------
 
@@ -271,15 +223,10 @@ class Simulation:
         self._tracing.sounded(piece.turn, piece.revision, self._time.now)
 
     def _read(self, action: Recognise) -> Event:
-        hotwords = self._parts.conversation.hotwords()
-        samples = self._ear.between(action.first, action.end)
-        try:
-            found = self._parts.recogniser.recognise(samples, hotwords=hotwords)
-        except Exception as error:
-            self._tell(*explained("reading your speech", error))
-            return unread(action, error)
-        span = self._ear.span(action.first, action.end)
-        return understood(action, found, span, self.playback, self._parts.policy)
+        return read(action, self._parts, self._ear, self.playback, self._tell)
+
+    def _send(self, event: Event) -> None:
+        self._time.at(self._time.now, lambda: self._take(event))
 
     def _pace(self, turn: int, count: int) -> int:
         del turn

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from lila_app.voice.model import Ask, Cut, Drop, Event, Recognise, ReplyEnded, ReplyText, Sound
 from lila_app.voice.mouth import AHEAD_MS, Utterance
-from lila_app.voice.parts import explained, unanswered
+from lila_app.voice.parts import Tell, explained, unanswered
 from lila_app.voice.playback import Playback
 from lila_app.voice.ports import Conversation, Synthesiser
 
 Act = Callable[[], Awaitable[None] | None]
-Tell = Callable[[str, str], None]
-
 Pace = Callable[[int, int], int | None]
 """The ms before a piece (from 0) of a turn's reply comes; None: it never comes."""
 
@@ -49,14 +47,21 @@ class Timeline:
 class Reader:
     """Reads one turn at a time; what comes while it reads waits, and only the newest does."""
 
-    def __init__(self, time: Timeline, cost: int, read: Callable[[Recognise], Event]) -> None:
+    def __init__(
+        self,
+        time: Timeline,
+        cost: int,
+        read: Callable[[Recognise], Event],
+        done: Callable[[Event], None],
+    ) -> None:
         self._time = time
         self._cost = cost
         self._read = read
+        self._done = done
         self._busy = False
         self._next: Recognise | None = None
 
-    def read(self, action: Recognise, done: Callable[[Event], None]) -> None:
+    def read(self, action: Recognise) -> None:
         """Have a turn read."""
         if self._busy:
             self._next = action
@@ -68,8 +73,8 @@ class Reader:
             self._busy = False
             following, self._next = self._next, None
             if following is not None:
-                self.read(following, done)
-            done(event)
+                self.read(following)
+            self._done(event)
 
         self._time.at(self._time.now + self._cost, finished)
 
@@ -118,6 +123,8 @@ class Talker:
         """Do something with the conversation once the step is over, in the order it was said."""
         self._waiting.append(work)
 
+    beside = later
+
     async def catch_up(self) -> None:
         """Do what waits; what goes wrong is told."""
         while self._waiting:
@@ -132,11 +139,6 @@ class Talker:
         if asking:
             self.later(asking.pieces.aclose())
         await self.catch_up()
-
-    @property
-    def idle(self) -> bool:
-        """Whether no reply is being written."""
-        return self._asking is None
 
     def _plan(self, asking: _Asking) -> None:
         wait = self._pace(asking.turn, asking.count)
