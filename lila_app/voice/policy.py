@@ -154,13 +154,13 @@ def load(sources: Sequence[Source], *, fast: bool = False) -> VoicePolicy:
     policy = VoicePolicy(**rows)  # pyright: ignore[reportArgumentType]
     quick = cast("Mapping[str, int]", merged.get("fast", {}))
     quicker = replace(policy, endpoint=replace(policy.endpoint, **quick))
-    for one in (policy, quicker):
-        _consistent(one, origin)
+    _consistent(policy, "endpoint", origin)
+    _consistent(quicker, "fast" if "fast" in origin else "endpoint", origin)
     return quicker if fast else policy
 
 
-def _consistent(policy: VoicePolicy, origin: Mapping[str, Source]) -> None:
-    """Refuse numbers that contradict each other. Raises `PolicyError`."""
+def _consistent(policy: VoicePolicy, waits: str, origin: Mapping[str, Source]) -> None:
+    """Refuse numbers that contradict each other; `waits` is the table the waits came from."""
     activity, endpoint = policy.activity, policy.endpoint
     if activity.ends > activity.begins:
         allowed = f"a number up to activity.begins, {activity.begins}"
@@ -168,7 +168,7 @@ def _consistent(policy: VoicePolicy, origin: Mapping[str, Source]) -> None:
     shortest = min(endpoint.complete, endpoint.wait)
     if endpoint.speculate > shortest:
         allowed = f"a number up to the shortest wait, {shortest}"
-        raise refused(origin["endpoint"], "endpoint.speculate", endpoint.speculate, allowed)
+        raise refused(origin[waits], f"{waits}.speculate", endpoint.speculate, allowed)
 
 
 def _row(kind: type[T], given: Mapping[str, object], name: str, origin: Mapping[str, Source]) -> T:

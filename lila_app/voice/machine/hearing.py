@@ -185,7 +185,7 @@ def _wait(move: Move, event: Frame) -> None:
 
 
 def _too_long(move: Move, number: int) -> bool:
-    return (number - move.hear().first) * FRAME_MS >= move.policy.activity.longest
+    return (number + 1 - move.hear().first) * FRAME_MS >= move.policy.activity.longest
 
 
 def _too_short(move: Move, hearing: Hearing, text: str) -> bool:
