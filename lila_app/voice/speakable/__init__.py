@@ -19,8 +19,8 @@ _LANGUAGES = {"en": ENGLISH, "de": GERMAN}
 def speakable(text: str, language: str = "en") -> Spoken:
     """The text as it is said in a language (ISO 639); "" where nothing of it can be said.
 
-    `origin` never falls. What was written out ("1984", "Dr.") has, for all of its characters, the
-    place where it was written; so `said` counts it only once all of it was heard.
+    `origin` never falls. What was written out ("1984", "Dr.") has the place where that begins, and
+    only its last character the one where it ends: it is heard once all of it is.
     """
     spoken = as_written(text)
     chosen = _LANGUAGES.get(language)
@@ -41,12 +41,3 @@ def speakable(text: str, language: str = "en") -> Spoken:
     if not said_of_it.text and chosen is ENGLISH:
         return signs.tidied(signs.named(spoken))
     return said_of_it
-
-
-def said(written: str, spoken: Spoken, end: int) -> str:
-    """What of the written text has been said, once the spoken one was heard up to `end`."""
-    if end <= 0:
-        return ""
-    if end >= len(spoken.text):
-        return written
-    return written[: spoken.origin[end]]

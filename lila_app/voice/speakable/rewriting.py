@@ -23,7 +23,8 @@ def rewrite(spoken: Spoken, pattern: re.Pattern[str], write: Write) -> Spoken:
     """Put something else in the place of each match.
 
     Words put in take the place of the character they stand before: that of the match, or the one
-    after the last span that was kept.
+    after the last span that was kept. Where they end the match, their last character has the place
+    of its last: whoever heard it, heard all that was written there.
     """
     text: list[str] = []
     origin: list[int] = []
@@ -59,6 +60,8 @@ def _put(
             first, at = part
             text.append(spoken.text[first:at])
             origin.extend(spoken.origin[first:at])
+    if parts and isinstance(parts[-1], str) and parts[-1]:
+        origin[-1] = spoken.origin[found.end() - 1]
 
 
 def removed(_found: re.Match[str]) -> str:

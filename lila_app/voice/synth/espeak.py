@@ -65,7 +65,7 @@ class Espeak:
         thread = Thread(target=speak, name="espeak", daemon=True)
         thread.start()
         try:
-            yield from _by_word(_stretches(made, cancel), words, self.rate)
+            yield from _by_word(_stretches(made, cancel), text, words, self.rate)
         finally:
             left.set()
             thread.join()
@@ -109,7 +109,9 @@ def _stretches(made: SimpleQueue[_Made | LilaError | None], cancel: Flag) -> Gen
         yield found
 
 
-def _by_word(made: Iterator[_Made], words: tuple[Span, ...], rate: int) -> Iterator[Sound]:
+def _by_word(
+    made: Iterator[_Made], text: str, words: tuple[Span, ...], rate: int
+) -> Iterator[Sound]:
     """Cut the stretches anew, so that each ends where the next word that is told of begins."""
     firsts = [first for first, _ in words]
     held = bytearray()
@@ -122,14 +124,14 @@ def _by_word(made: Iterator[_Made], words: tuple[Span, ...], rate: int) -> Itera
             index = bisect_right(firsts, begin.position) - 1
             if index <= waiting:
                 continue
-            cut = begin.at * rate // 1000 * _BYTES - given
-            yield _sound(held[:cut], spread(words[waiting:index], at, begin.at))
+            cut = min(max(0, begin.at * rate // 1000 * _BYTES - given), len(held))
+            yield _sound(held[:cut], spread(text, words[waiting:index], at, begin.at))
             del held[:cut]
             given += cut
             at, waiting = begin.at, index
     if held:
         end = (given + len(held)) // _BYTES * 1000 // rate
-        yield _sound(held, spread(words[waiting:], at, end))
+        yield _sound(held, spread(text, words[waiting:], at, end))
 
 
 def _sound(samples: bytearray, words: tuple[Word, ...]) -> Sound:
