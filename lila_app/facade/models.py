@@ -44,6 +44,10 @@ class Models:
             keyed={name: _origin(roster.keys.info(name)) for name in REMOTES},
         )
 
+    def chosen(self, name: str | None = None) -> str:
+        """The name of the model that is to reply: that one's, else the default's."""
+        return self._resources.roster.chosen(name)
+
     def fetch_notice(self) -> str | None:
         """What will be fetched and from where, if the default model's weights are missing."""
         from lila_app.gateway.embedded.fetch import fetch_notice
