@@ -8,17 +8,30 @@ await talk.run(view)             # until `press("quit")`, or the task is cancell
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lila_app import policies, settings
+from lila_app.errors import LilaError, MissingWeightsError, UsageError
+from lila_app.voice import policy
+from lila_app.voice.conversation import SpokenConversation
+from lila_app.voice.loop import Loop
 from lila_app.voice.model import Key
+from lila_app.voice.parts import Parts
+from lila_app.voice.trace import Setup, Trace, Traces
 from lila_app.voice.view import View
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
+    from lila_app.settings import VoiceSettings
     from lila_app.views import Progress
+    from lila_app.voice.policy import VoicePolicy
+    from lila_app.voice.ports import Activity, Recogniser, Samples, SoundSystem, Synthesiser
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +48,42 @@ class Options:
     continuity: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """The heavy parts, loaded: what hears, reads and speaks."""
+
+    activity: Activity
+    recogniser: Recogniser
+    synthesiser: Synthesiser
+
+
 class Talk:
     """A spoken conversation that can be run once."""
+
+    def __init__(
+        self, lila: Lila, options: Options, machinery: Machinery, sound: SoundSystem
+    ) -> None:
+        self._made = _Made(lila, options, machinery)
+        self._sound = sound
+        self._loop: Loop | None = None
+        self._pressed: list[Key] = []
 
     @property
     def session(self) -> str | None:
         """The conversation the turns are kept in; None before the first."""
-        raise NotImplementedError
+        return self._made.session
 
     @property
     def duplex(self) -> bool:
         """Whether LILA listens while it speaks; where not, a key interrupts it."""
-        raise NotImplementedError
+        return self._sound.duplex()
 
     def press(self, key: Key) -> None:
         """The person pressed a key; from any thread, also before and after `run`."""
-        raise NotImplementedError
+        if self._loop is None:
+            self._pressed.append(key)
+        else:
+            self._loop.press(key)
 
     async def run(self, view: View) -> None:
         """Listen and speak until the key `quit`. Raises `SoundError` where there is no sound.
@@ -58,12 +91,22 @@ class Talk:
         Cancelling the task ends it as cleanly: what was heard of a reply is kept, the sound
         system is closed. Whatever else goes wrong on the way is told to the view.
         """
-        raise NotImplementedError
+        await self._made.run(view, self._listen)
+
+    async def _listen(self, parts: Parts, view: View) -> None:
+        loop = Loop(parts, self._sound, view)
+        for key in self._pressed:
+            loop.press(key)
+        self._loop = loop
+        await loop.run()
 
 
 def fetch_notice(lila: Lila) -> str | None:
-    """What `open_talk` will fetch first, its size and from where; None where nothing is missing."""
-    raise NotImplementedError
+    """What `open_talk` will fetch first, its size and from where; None where nothing is missing.
+
+    Raises `ConfigError` for a recogniser that is none.
+    """
+    return lila.models.speech_notice(settings.load(lila.home).voice.recogniser)
 
 
 def open_talk(lila: Lila, options: Options, progress: Progress) -> Talk:
@@ -72,7 +115,13 @@ def open_talk(lila: Lila, options: Options, progress: Progress) -> Talk:
     Missing weights of the recogniser are fetched. Raises LilaError: `SoundError` where nothing
     can speak, `UsageError`, `PolicyError`, `WeightsError`.
     """
-    raise NotImplementedError
+    from lila_app.voice.devices.card import SoundCard
+
+    chosen = settings.load(lila.home).voice
+    sound = SoundCard(
+        microphone=chosen.microphone, speaker=chosen.speaker, headphones=chosen.headphones
+    )
+    return Talk(lila, options, machinery(lila, progress), sound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +138,152 @@ def play_file(
 ) -> Played:
     """Say a WAV file to LILA and write what it says as another, on a clock of their own.
 
-    Blocking; not to be called where an event loop runs. `source` may have any rate and one or two
+    Blocking; not to be called where an event loop runs. `source` may have any rate and one or more
     channels; `target` gets the replies where they would be heard, None writes nothing. Raises
     LilaError as `open_talk`, and `UsageError` for a file that is no WAV.
     """
-    raise NotImplementedError
+    return play(lila, options, machinery(lila, progress), source, target, view)
 
 
-Open = Callable[["Lila", Options, "Progress"], Talk]
-"""`open_talk`, for a front-end that is given another in its tests."""
+def play(
+    lila: Lila,
+    options: Options,
+    machinery: Machinery,
+    source: Path,
+    target: Path | None,
+    view: View,
+) -> Played:
+    """`play_file` with parts that are loaded."""
+    from lila_app.voice import wav
+    from lila_app.voice.simulation import Simulation
+
+    if options.push_to_talk:
+        raise UsageError("nobody presses a key in a file", hint="leave push-to-talk out")
+    made = _Made(lila, options, machinery)
+    seconds, turns = 0.0, 0
+
+    def keep(_: Trace) -> None:
+        nonlocal turns
+        turns += 1
+
+    with ExitStack() as stack:
+        frames = wav.frames(source)
+        sink: Callable[[Samples], None] = _nowhere
+        if target is not None:
+            wav.check(source)  # before a file that is there already is written over
+            sink = stack.enter_context(wav.Writing(target, machinery.synthesiser.rate)).write
+
+        async def simulate(parts: Parts, view: View) -> None:
+            nonlocal seconds
+            seconds = await Simulation(replace(parts, keep=keep), view, frames, sink).run() / 1_000
+
+        asyncio.run(made.run(view, simulate))
+    return Played(turns, seconds, made.session)
+
+
+def machinery(lila: Lila, progress: Progress) -> Machinery:
+    """Load what hears, reads and speaks, fetching the recogniser's weights if they are missing.
+
+    What is quickly found to be missing is looked for first. Raises LilaError.
+    """
+    from lila_app.voice.activity import Silero
+    from lila_app.voice.recognise.whisper import opened
+    from lila_app.voice.synth.choose import engine
+
+    chosen = settings.load(lila.home).voice
+    rules = _policy(lila, fast=False).recogniser
+    synthesiser = engine(chosen)
+    activity = Silero()
+    folder = _weights(lila, chosen, progress)
+    progress(0, 0, "loading the recogniser")
+    recogniser = opened(folder, rules, name=chosen.recogniser, language=chosen.language)
+    return Machinery(activity, recogniser, synthesiser)
+
+
+def _weights(lila: Lila, chosen: VoiceSettings, progress: Progress) -> Path:
+    try:
+        return lila.models.speech(chosen.recogniser)
+    except MissingWeightsError:
+        lila.models.pull(chosen.recogniser, progress)
+        return lila.models.speech(chosen.recogniser)
+
+
+def _policy(lila: Lila, *, fast: bool) -> VoicePolicy:
+    return policy.load(policies.sources(lila.home, "voice"), fast=fast)
+
+
+def _nowhere(samples: Samples) -> None:
+    del samples
+
+
+_Run = Callable[[Parts, View], Coroutine[None, None, None]]
+
+
+class _Made:
+    """A conversation and the parts it is had with, by settings and options."""
+
+    def __init__(self, lila: Lila, options: Options, machinery: Machinery) -> None:
+        chosen = settings.load(lila.home).voice
+        self._lila = lila
+        self._options = options
+        self._machinery = machinery
+        self._chosen = chosen
+        self._fast = chosen.fast if options.fast is None else options.fast
+        continuity = options.continuity
+        self._continuity = chosen.continuity if continuity is None else continuity
+        self._policy = _policy(lila, fast=self._fast)
+        self._conversation: SpokenConversation | None = None
+
+    @property
+    def session(self) -> str | None:
+        """The conversation the turns are kept in."""
+        asked = self._options.session
+        return asked if self._conversation is None else self._conversation.session
+
+    async def run(self, view: View, run: _Run) -> None:
+        """Have the conversation by `run`, and leave it in order whatever comes."""
+        conversation = self._conversation = SpokenConversation(
+            self._lila,
+            session=self._options.session,
+            model=self._options.model,
+            continuity=self._continuity,
+            hotwords=self._policy.recogniser.hotwords,
+            told=lambda text: view.told(text, ""),
+        )
+        try:
+            try:
+                await conversation.start()
+            except LilaError as error:
+                view.told(error.message, error.hint)
+            await run(self._parts(conversation), view)
+        finally:
+            await conversation.close()
+            self._machinery.synthesiser.close()
+
+    def _parts(self, conversation: SpokenConversation) -> Parts:
+        from lila_app.voice.speakable import speakable
+
+        traces = Traces(self._lila.home, self._setup())
+        return Parts(
+            policy=self._policy,
+            activity=self._machinery.activity,
+            recogniser=self._machinery.recogniser,
+            synthesiser=self._machinery.synthesiser,
+            conversation=conversation,
+            speakable=partial(speakable, language=self._chosen.language),
+            keep=traces.keep,
+            push_to_talk=self._options.push_to_talk,
+        )
+
+    def _setup(self) -> Setup:
+        names = [
+            "fast" if self._fast else "default",
+            *(["continuity"] if self._continuity else []),
+            *(["push-to-talk"] if self._options.push_to_talk else []),
+        ]
+        return Setup(
+            policy=", ".join(names),
+            model=self._lila.models.chosen(self._options.model),
+            recogniser=self._chosen.recogniser,
+            engine=self._machinery.synthesiser.name,
+        )

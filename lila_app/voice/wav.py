@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import wave
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -30,8 +30,14 @@ def frames(path: Path) -> Iterator[Samples]:
         yield from _framed(_resampled(_parts(file, kind), file.getframerate()))
 
 
+def check(path: Path) -> None:
+    """Raise what `frames` would raise for a file that it cannot read."""
+    with _reading(path):
+        pass
+
+
 @contextmanager
-def _reading(path: Path) -> Iterator[tuple[wave.Wave_read, str]]:
+def _reading(path: Path) -> Generator[tuple[wave.Wave_read, str]]:
     try:
         file = wave.open(str(path), "rb")  # noqa: SIM115 (a refusal to open it has its own words)
     except FileNotFoundError:
