@@ -52,7 +52,7 @@ class Afterwards:
         self._means = means
         self._lock = threading.Lock()
         self._queued = False
-        self._answering = 0
+        self._answering = self._speaking = 0
         self._put_off = False
         self._turn = ""
         """The turn that is being answered, until it is prepared for."""
@@ -97,13 +97,33 @@ class Afterwards:
         with self._lock:
             self._answering += 1
             self._turn = turn
-            if self._before is None:
-                self._before = int(turn[1:]) - 1
+            self._first(turn)
         self.look_back()
         try:
             yield
         finally:
             self._answered()
+
+    @contextlib.contextmanager
+    def speaking(self, turn: str = "") -> Generator[None]:
+        """While somebody speaks, or a turn is answered by voice: nothing here takes the processor.
+
+        A parser that loads would be heard as a pause.
+        """
+        with self._lock:
+            self._answering += 1
+            self._speaking += 1
+            self._first(turn)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._speaking -= 1
+            self._answered()
+
+    def _first(self, turn: str) -> None:
+        if turn and self._before is None:
+            self._before = int(turn[1:]) - 1
 
     def _answered(self) -> None:
         with self._lock:
@@ -113,16 +133,6 @@ class Afterwards:
         if again:
             self.learn()
 
-    @contextlib.contextmanager
-    def speaking(self) -> Generator[None]:
-        """While somebody speaks, or is answered by voice: nothing here takes the processor."""
-        with self._lock:
-            self._answering += 1
-        try:
-            yield
-        finally:
-            self._answered()
-
     def close(self) -> None:
         """Begin to count what may still be done."""
         now = time.monotonic()
@@ -131,7 +141,7 @@ class Afterwards:
 
     def _look_through(self) -> None:
         looking, closing = self._means.looking, self._means.closing
-        if not self.learns or not (self._answering or looking.waits()):
+        if not self.learns or not (self._answering or looking.waits()) or self._hushed():
             return
         looking.give_way(closing)
         if not closing.is_set():
@@ -147,7 +157,9 @@ class Afterwards:
         if turn and self._answering:
             learner.prepare(turn)
         over = self._for_a_while()
-        found = learner.run(live=True, cancelled=lambda: over() or closing.is_set()).facts
+        found = learner.run(
+            live=True, cancelled=lambda: over() or closing.is_set() or self._hushed()
+        ).facts
         found += learner.run(
             cancelled=lambda: over() or closing.is_set() or self._gives_way()
         ).facts
@@ -169,6 +181,12 @@ class Afterwards:
         with self._lock:
             self._put_off = self._put_off or self._answering > 0
             return self._answering > 0
+
+    def _hushed(self) -> bool:
+        """Whether somebody speaks, or is answered by voice; what is put off goes on afterwards."""
+        with self._lock:
+            self._put_off = self._put_off or self._speaking > 0
+            return self._speaking > 0
 
     def _hurried(self) -> bool:
         return time.monotonic() > self._patience

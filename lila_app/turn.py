@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, field, replace
 
 from lila_app import citing, moments
@@ -26,7 +26,7 @@ from lila_app.keeping import kept
 from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
-from lila_app.storage import erasure, records, turns
+from lila_app.storage import erasure, records, sessions, turns
 from lila_app.storage.cuts import CutRow
 from lila_app.storage.turns import TurnRow
 from lila_app.summarising import Forced, overrun, settle
@@ -65,7 +65,7 @@ async def answer(
     yield Started(turn.session_id, turn.id)
     open_turn = _OpenTurn(resources, models, said, tools, turn)
     try:
-        with resources.afterwards.answering(turn.id):
+        with _beside(resources, said, turn):
             async with aclosing(open_turn.events()) as events:
                 async for event in events:
                     yield event
@@ -87,6 +87,12 @@ async def answer(
     if open_turn.reply.usage != Usage():
         yield open_turn.reply.usage
     yield Done(turn.session_id, open_turn.record_id, open_turn.stopped, open_turn.answering)
+
+
+def _beside(resources: Resources, said: Said, turn: TurnRow) -> AbstractContextManager[None]:
+    """What the background does while the turn is answered: by voice nothing, else little."""
+    spoken, afterwards = said.uttered is not None, resources.afterwards
+    return afterwards.speaking(turn.id) if spoken else afterwards.answering(turn.id)
 
 
 @dataclass(slots=True)
@@ -133,6 +139,8 @@ class _OpenTurn:
         """Tokens the reply may have by the policy."""
         self._cut: CutRow | None = None
         """The cut this turn's own prompt had to make."""
+        self._cuts = True
+        """Whether the session is cut where its window outgrew this turn's share."""
         self._context: Context | None = None
         """What the model that answers saw last."""
 
@@ -255,6 +263,10 @@ class _OpenTurn:
         said, turn = self._said, self._turn
         # Read before the candidates: what is forgotten meanwhile must not come back in a record.
         self._generation = erasure.generation(self._resources.store)
+        if said.uttered is not None:
+            # A chat somebody also speaks in keeps its window, which is larger than voice's.
+            session = sessions.get(self._resources.store, turn.session_id)
+            self._cuts = session.use_case == said.use_case
         ask = Ask(
             text=said.text,
             use_case=said.use_case,
@@ -277,7 +289,7 @@ class _OpenTurn:
         self._reserve = context.reply_reserve
         # The conversation is cut for the chosen model alone: one that steps in for a turn and
         # takes less must not shorten it for good.
-        chosen = self._limits == self._chosen.limits()
+        chosen = self._cuts and self._limits == self._chosen.limits()
         if chosen:
             self._chosen_limit = self._limit
         at = moments.stored(self._said.now)
@@ -341,7 +353,7 @@ class _OpenTurn:
         """After the reply: the cut that is due with its summary, and vectors for what was said."""
         resources = self._resources
         row = resources.policy.use_case(self._said.use_case)
-        if row is not None:
+        if row is not None and self._cuts:
             at = moments.stored(self._said.now)
             settle(resources, self._turn.session_id, row, self._chosen_limit, at)
         resources.learn()

@@ -1,4 +1,5 @@
-"""Who may use the embedded model: voice before chat, chat before background, warming last.
+"""Who may use the embedded model: voice, chat, somebody who speaks, background work, warming.
+
 
 Two cores evaluate one prompt at a time well and two badly: a spoken question waited 7 to 14 s
 behind a chat's prompt (measured 2026-11-30). So there is one holder at a time, and who comes with
@@ -22,8 +23,10 @@ class Rank(IntEnum):
 
     WARMING = 0
     BACKGROUND = 1
-    CHAT = 2
-    VOICE = 3
+    LISTENING = 2
+    """Reading what stands before the words of somebody who is speaking right now."""
+    CHAT = 3
+    VOICE = 4
 
 
 class Hold:

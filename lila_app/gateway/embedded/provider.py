@@ -68,7 +68,9 @@ class EmbeddedProvider:
     in plain messages.
 
     Voice takes the model from chat, and both take it from background work and warming: who loses
-    it gets `Cancelled` (a warming just ends). May be used from several threads and event loops.
+    it gets `Cancelled` (a warming just ends). Warming the slot of voice takes it from background
+    work too: somebody speaks, and will want an answer. May be used from several threads and event
+    loops.
     """
 
     def __init__(self, weights: Weights, limits: ModelLimits, sampling: Sampling) -> None:
@@ -115,9 +117,10 @@ class EmbeddedProvider:
             return
         # Without the opening of a reply, the prefix ends exactly where the next call goes on.
         prefix_only = {"add_generation_prompt": False}
+        rank = Rank.LISTENING if request.slot == "voice" else Rank.WARMING
         with contextlib.suppress(Cancelled):
             async with (
-                self._precedence.hold(Rank.WARMING) as hold,
+                self._precedence.hold(rank) as hold,
                 aclosing(_interruptible(self._ask(request, prefix_only), hold)) as events,
             ):
                 async for _ in events:
