@@ -103,9 +103,19 @@ class Engine:
         return self.model.encode(features)
 
     def prompt(self, hotwords: str, most: int) -> list[int]:
-        """The tokens before the text; `hotwords` as if said before, cut to `most` tokens."""
-        said = self.tokenizer.encode(" " + hotwords.strip())[:most] if hotwords.strip() else []
-        before = [self.tokenizer.sot_prev, *said] if said else []
+        """The tokens before the text, with `hotwords` as if said before: the first that fit.
+
+        They end in a full stop because the model goes on as it is shown: after a bare list it
+        leaves out the stop at the end of what was said, which tells that somebody is done.
+        """
+        names = [name.strip() for name in hotwords.split(",") if name.strip()]
+        said: list[int] = []
+        while names:
+            said = self.tokenizer.encode(f" {', '.join(names)}.")
+            if len(said) <= most:
+                break
+            names.pop()
+        before = [self.tokenizer.sot_prev, *said] if names else []
         return [*before, *self.tokenizer.sot_sequence, self.tokenizer.no_timestamps]
 
     def generate(self, encoded: Encoded, prompt: list[int], *, beam: int, most: int) -> Result:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lila_app.voice.model import RATE, Recognition
 from lila_app.voice.policy import RecogniserRules
+from lila_app.voice.recognise import gate
 from lila_app.voice.recognise.engine import Encoded, Engine, load
-from lila_app.voice.recognise.gate import Reading, circling, least_likely, reading, refusal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
     from lila_app.voice.ports import Samples
 
+    Floats = NDArray[np.float32]
+
 _FULL = 3_000
 """Columns of a spectrogram in 30 s: the context Whisper was trained with."""
 
-_PER_SECOND = 100
+_MS_PER_COLUMN = 10
 _HOTWORD_TOKENS = 223
 """Half of the 448 tokens Whisper takes in all, less one: what it was trained to see as history."""
 
@@ -39,29 +41,39 @@ class Whisper:
     def __init__(self, engine: Engine, rules: RecogniserRules, *, name: str, language: str) -> None:
         self._engine = engine
         self._rules = rules
-        self._least_likely = least_likely(rules.least_likely, name)
+        self._least_likely = gate.least_likely(rules.least_likely, name)
         self._language = language
 
     def recognise(self, samples: Samples, *, hotwords: str) -> Recognition:
-        """What is said in up to 30 s of samples; `hotwords` are names that are likely in it."""
-        import numpy as np
+        """What is said in the last 30 s of the samples.
 
+        `hotwords` are names that are likely in it, with commas between them, most likely first.
+        """
         if len(samples) == 0:
             return Recognition("", "there was no sound", self._language)
         rules = self._rules
-        sound = np.asarray(samples[-30 * RATE :], np.float32) / 32_768
-        features = self._engine.features(sound)[:, :_FULL]
-        seconds = len(sound) / RATE
-        most = rules.tokens + round(rules.tokens_per_second * seconds)
-        columns = max(rules.least, round(seconds * 1_000) + rules.extra) * _PER_SECOND // 1_000
-        read = self._read(self._encoded(features, columns), hotwords, beam=1, most=most)
-        again = circling(read, rules)
+        features = self._features(samples)
+        length = features.shape[1] * _MS_PER_COLUMN
+        most = rules.tokens + rules.tokens_per_second * length // 1_000
+        encoded = self._encoded(features, max(rules.least, length + rules.extra) // _MS_PER_COLUMN)
+        read = self._read(encoded, hotwords, beam=1, most=most)
+        again = gate.circling(read, rules) or gate.doubled(read.text)
         if again:  # without the names: they are what a reading in circles often repeats
             read = self._read(self._encoded(features, _FULL), "", beam=rules.beam, most=most)
-        why = refusal(read, rules, self._least_likely)
+        why = gate.refusal(read, rules, self._least_likely)
+        if not why and gate.only_names(read.text, hotwords):
+            plain = self._read(encoded, "", beam=1, most=most)
+            why = gate.refusal(plain, rules, self._least_likely)
         return Recognition("" if why else read.text, why, self._language, again)
 
-    def _encoded(self, features: NDArray[np.float32], columns: int) -> Encoded:
+    def _features(self, samples: Samples) -> Floats:
+        """The spectrogram of the last 30 s."""
+        import numpy as np
+
+        sound = np.asarray(samples[-30 * RATE :], np.float32) / np.float32(32_768)
+        return self._engine.features(sound)[:, :_FULL]
+
+    def _encoded(self, features: Floats, columns: int) -> Encoded:
         """The encoder's view of a spectrogram, padded to so many columns (at most 30 s)."""
         import numpy as np
 
@@ -69,12 +81,12 @@ class Whisper:
         padded = np.pad(features, ((0, 0), (0, missing))) if missing > 0 else features
         return self._engine.encode(padded)
 
-    def _read(self, encoded: Encoded, hotwords: str, *, beam: int, most: int) -> Reading:
+    def _read(self, encoded: Encoded, hotwords: str, *, beam: int, most: int) -> gate.Reading:
         engine = self._engine
         prompt = engine.prompt(hotwords, _HOTWORD_TOKENS)
         result = engine.generate(encoded, prompt, beam=beam, most=most)
         tokens = result.sequences_ids[0]
-        return reading(engine.text(tokens), tokens, result.scores[0], most)
+        return gate.reading(engine.text(tokens), tokens, result.scores[0], most)
 
 
 def opened(
@@ -88,8 +100,7 @@ def opened(
     import numpy as np
 
     count = threads or min(_THREADS, os.cpu_count() or 1)
-    made = Whisper(
-        load(folder, language=language, threads=count), rules, name=name, language=language
-    )
+    engine = load(folder, language=language, threads=count)
+    made = Whisper(engine, rules, name=name, language=language)
     made.recognise(np.zeros(RATE, np.int16), hotwords="")
     return made
