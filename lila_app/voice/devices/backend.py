@@ -19,6 +19,7 @@ from lila_app.voice.model import Part
 class Opened:
     """A stream that was opened and not started, in the form the device took."""
 
+    device: Device
     stream: Stream
     rate: int
     channels: int
@@ -40,6 +41,10 @@ class Backend(Protocol):
         self, device: Device, rate: int, block_ms: int, filled: Callback, ended: Callable[[], None]
     ) -> Opened:
         """Open a device, at this rate and with one channel where it takes that."""
+        ...
+
+    def start(self, opened: Opened) -> None:
+        """Have its callback called."""
         ...
 
     def placed(self, part: Part) -> str:
@@ -91,10 +96,18 @@ class Machine:
                         callback=filled,
                         finished_callback=ended,
                     )
-                return Opened(stream, samples, channels)
+                return Opened(device, stream, samples, channels)
             except library.PortAudioError as error:
                 refusal = refusal or error
         raise portaudio.explained(refusal or OSError(), device.part, device.label) from refusal
+
+    def start(self, opened: Opened) -> None:
+        """Have its callback called."""
+        device = opened.device
+        try:
+            opened.stream.start()
+        except self._portaudio.PortAudioError as error:
+            raise portaudio.explained(error, device.part, device.label) from error
 
     def placed(self, part: Part) -> str:
         """The name of the device our stream is on; "" where that cannot be told."""
@@ -105,9 +118,10 @@ class Machine:
         portaudio.restart(self._portaudio)
 
     def _by_server(self) -> tuple[Device, ...]:
-        listed = {str(d["name"]): int(str(d["index"])) for d in self._portaudio.query_devices()}
-        number = next((listed[name] for name in pulse.PLUGIN if name in listed), None)
-        if number is None and listed:
+        rows = portaudio.listed(self._portaudio)
+        numbers = {str(row["name"]): int(str(row["index"])) for row in rows}
+        number = next((numbers[name] for name in pulse.PLUGIN if name in numbers), None)
+        if number is None and rows:
             raise SoundError(
                 "a sound server runs, and PortAudio has no way to it",
                 hint="on Debian and Ubuntu: sudo apt install libasound2-plugins",
@@ -116,10 +130,10 @@ class Machine:
 
     def _by_portaudio(self) -> tuple[Device, ...]:
         library = self._portaudio
-        systems = library.query_hostapis()
-        rows = library.query_devices()
-        if not systems or not rows:
+        rows = portaudio.listed(library)
+        if not rows:
             return ()
+        systems = library.query_hostapis()
         # Windows lists each device once for every system of sound it ever had; the first is the
         # one that takes any rate.
         return tuple(

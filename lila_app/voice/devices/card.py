@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from threading import Event as Flag
 from threading import RLock, Thread
@@ -24,6 +25,8 @@ from lila_app.voice.model import Back, Lost, Part, Tell
 
 if TYPE_CHECKING:
     from lila_app.voice.ports import Heard, News, Pull
+
+_log = logging.getLogger(__name__)
 
 _LOOK_S = 0.1
 """Between two looks at the streams."""
@@ -128,7 +131,10 @@ class SoundCard:
 
     def _watching(self) -> None:
         while not self._over.wait(_LOOK_S):
-            self.look(time.monotonic())
+            try:
+                self.look(time.monotonic())
+            except Exception as error:
+                _log.error("the watch stumbled: %s", type(error).__name__, exc_info=error)
 
     # -- what is lost -----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Event as Flag
 from typing import TYPE_CHECKING
 
+from lila_app.errors import SoundError
 from lila_app.voice.devices.hearing import Hearing
 from lila_app.voice.devices.playing import Playing
 from lila_app.voice.model import FRAME_MS, RATE, Part
@@ -67,10 +68,14 @@ class End:
         block_ms = FRAME_MS if self.part == "microphone" else PLAYED_MS
         opened = backend.open(device, self._rate, block_ms, self._worker.filled, ended.set)
         self._worker.opened(opened.rate, opened.channels)
+        try:
+            backend.start(opened)
+        except SoundError:
+            opened.stream.close()
+            raise
         self._stream, self._ended, self.device = opened.stream, ended, device
         self._tries = 0
         self._told_silent = False
-        opened.stream.start()
 
     def shut(self) -> None:
         """Close its stream; it can be opened again."""

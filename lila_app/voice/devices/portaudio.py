@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ctypes.util import find_library
 from functools import cache
 from importlib import import_module
@@ -93,13 +94,23 @@ def restart(portaudio: Library) -> None:
 
     Every stream must be closed before. Raises `SoundError`.
     """
-    try:
+    # It may not be running: a start can fail while the sound server itself is starting.
+    with suppress(portaudio.PortAudioError):
         portaudio._terminate()  # pyright: ignore[reportPrivateUsage] (PortAudio has no other way)
+    try:
         portaudio._initialize()  # pyright: ignore[reportPrivateUsage]
     except portaudio.PortAudioError as error:
         raise SoundError(
             "the sound system cannot be started", hint="restart the sound server, or the machine"
         ) from error
+
+
+def listed(portaudio: Library) -> Sequence[Mapping[str, object]]:
+    """All devices, as they were when PortAudio was started; none where it could not be."""
+    try:
+        return portaudio.query_devices()
+    except portaudio.PortAudioError:
+        return ()
 
 
 @cache
