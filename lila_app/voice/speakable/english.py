@@ -306,6 +306,7 @@ ENGLISH = Language(
         "FYI": "for your information",
         "TBD": "to be decided",
     },
+    closing=frozenset(("etc.", "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "Ave.", "Blvd.")),
     signs={
         "&": "and",
         "%": "percent",

@@ -305,6 +305,7 @@ GERMAN = Language(
         "Abb.": "Abbildung",
         "Kap.": "Kapitel",
     },
+    closing=frozenset(("usw.", "etc.", "o.ä.", "o.Ä.")),
     signs={
         "&": "und",
         "%": "Prozent",

@@ -69,4 +69,6 @@ class Language:
     scales: Mapping[str, str]
     """Words after an amount ("million", "bn"), as they are said."""
     abbreviations: Mapping[str, str]
+    closing: frozenset[str]
+    """Abbreviations that may end a sentence: before a capital they do."""
     signs: Mapping[str, str]

@@ -23,7 +23,8 @@ _PAREN = re.compile(r"\(\s*\)")
 _UNSAID = re.compile(r"[\"“”„«»‹›\[\]{}<>|\\^`*_~#•]+|(?<!\w)['‘’]+(?=\w)|(?<=\w)[‘](?!\w)")
 _SPACE = re.compile(r"\s+")
 _BEFORE = re.compile(r"\s+([.,;:!?)])")
-_DOUBLED = re.compile(r"([.,;:!?])(?:\s*[.,;:])+")
+_WEAKER = re.compile(r"[,;:][\s,;:]*(?=[.!?])")
+_DOUBLED = re.compile(r"([,;:])(?:\s*[,;:])+|([.!?])(?:\s*\.)+")
 _LEADING = re.compile(r"\A[\s.,;:!?)-]+")
 _TRAILING = re.compile(r"[\s,;(-]+\Z")
 _CAPITALS = re.compile(r"(?<![\w.-])([A-ZÄÖÜ]{2,6})(?![\w.]\w|\w)")
@@ -38,8 +39,8 @@ def abbreviations(spoken: Spoken, language: Language) -> Spoken:
         said = language.abbreviations[found[1]]
         after = found.string[found.end() :]
         # The point that ends it ends the sentence too.
-        ended = found[1].endswith(".") and not found[1][0].isupper()
-        return said + "." if ended and re.match(r"\s*\Z|\s+[A-ZÄÖÜ][a-zäöü]", after) else said
+        next_one = r"\s*\Z|\s+[A-ZÄÖÜ]" if found[1] in language.closing else r"\s*\Z"
+        return f"{said}." if found[1].endswith(".") and re.match(next_one, after) else said
 
     spoken = rewrite(spoken, _short(language), full)
     if len(_CAPITALS.findall(spoken.text)) >= _SHOUTED:
@@ -81,7 +82,8 @@ def tidied(spoken: Spoken) -> Spoken:
     spoken = rewrite(spoken, _UNSAID, removed)
     spoken = rewrite(spoken, _SPACE, _one_space)
     spoken = rewrite(spoken, _BEFORE, keeping(1))
-    spoken = rewrite(spoken, _DOUBLED, keeping(1))
+    spoken = rewrite(spoken, _WEAKER, removed)
+    spoken = rewrite(spoken, _DOUBLED, keeping(1, 2))
     spoken = rewrite(spoken, _LEADING, removed)
     spoken = rewrite(spoken, _TRAILING, removed)
     return spoken if any(map(str.isalnum, spoken.text)) else Spoken("", ())
