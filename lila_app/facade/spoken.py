@@ -12,7 +12,7 @@ from lila_app.facade import convert
 from lila_app.gateway.port import Message, Request
 from lila_app.resources import Resources
 from lila_app.sending import as_request
-from lila_app.storage import spoken
+from lila_app.storage import entities, mentions, spoken
 from lila_app.views import TurnInfo
 
 _WORDS = "…"
@@ -31,9 +31,15 @@ class Spoken:
         return self._resources.clock()
 
     def names(self, limit: int) -> tuple[str, ...]:
-        """Names of people, places and projects that are likely to be said."""
-        del limit
-        return ()
+        """Names that are likely to be said, at most so many: the person's people, places, projects.
+
+        In turns the one that came up most and the one that came up last.
+        """
+        return tuple(mentions.likely(self._store, limit))
+
+    def names_version(self) -> int:
+        """Changes whenever names do, in whichever process; costs next to nothing."""
+        return entities.generation(self._store)
 
     def begin(self) -> None:
         """Settle what a process left open that ended too soon."""

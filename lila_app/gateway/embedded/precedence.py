@@ -1,6 +1,5 @@
 """Who may use the embedded model: voice, chat, somebody who speaks, background work, warming.
 
-
 Two cores evaluate one prompt at a time well and two badly: a spoken question waited 7 to 14 s
 behind a chat's prompt (measured 2026-11-30). So there is one holder at a time, and who comes with
 a higher rank takes the model away from a lower one.
