@@ -30,7 +30,7 @@ def written(text: str, spoken: Spoken, words: Sequence[Word], heard: int) -> str
     place = spoken.origin[words[heard - 1].end - 1] + 1
     while place < limit and not text[place].isspace():
         place += 1
-    if place >= limit and limit > 0 and not text[limit - 1].isspace():
+    if place > limit or (place == limit and not text[limit - 1 : limit].isspace()):
         return _before_word(text, limit)
     return text[:place]
 
