@@ -117,9 +117,11 @@ def bearing(sentence: str) -> Bearing:
     words = _lowered(sentence)
     carried, asks = _carried(words), _asks(sentence)
     promised = not asks and len(carried) >= LEAST_PROMISE and _committed(words)
+    # A digit is part of a word, and most sentences have none to look for.
+    said = () if "".join(words).isalpha() else numbers(sentence)
     return Bearing(
         frozenset(_names(sentence, ())),
-        frozenset(numbers(sentence)),
+        frozenset(said),
         carried if promised else None,
         len(carried),
         asks,

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, Variant
+from lila_app.context.items import TOP_SCORE, Counter, Item, Placement
 from lila_app.context.policy import Policy, UseCase
 from lila_app.context.specification import Summary
 from lila_app.context.standing import Cut, due_cut, rooms_under
 from lila_app.layers import variants
 from lila_app.layers.port import Question
+from lila_app.layers.variants import Forms
 from lila_app.storage import cuts, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.turns import TurnRow
 
 UNANSWERED = "(no reply was given)"
 STOPPED = " … (stopped here)"
-REMEMBERED = 512
-"""Turns whose forms are remembered: the same ones are offered on every turn of a session."""
-
-_Forms = Callable[[str, str, Counter], tuple[Variant, ...]]
-
-
-def _remembering() -> _Forms:
-    return lru_cache(REMEMBERED)(variants.of_turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +27,7 @@ class ConversationLayer:
     count: Counter
     name: str = "conversation"
     source: str = "turns of this session"
-    forms: _Forms = field(default_factory=_remembering, repr=False, compare=False)
+    forms: Forms = field(default_factory=variants.turn_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """Every turn after the last cut, before the one being answered."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lila_app.context.items import TOP_SCORE, Counter, Item, Placement, recalled
 from lila_app.layers import saying, score, variants
 from lila_app.layers.port import Question
 from lila_app.layers.score import Scales
 from lila_app.layers.search import Finder
+from lila_app.layers.variants import Forms
 from lila_app.memory import retention
 from lila_app.memory.promotion import Rules
 from lila_app.quoting import label, quoted
@@ -40,9 +41,14 @@ class MemoryLayer:
     rules: Callable[[], Rules] | None = None
     name: str = "memory"
     source: str = "memories and earlier sessions, full text and vectors"
+    forms: Forms = field(default_factory=variants.text_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The pack, then what the question finds outside it."""
+        with self.store.snapshot():
+            return self._offer(question)
+
+    def _offer(self, question: Question) -> tuple[Item, ...]:
         scales = self.scales()
         past = self._past(question, scales)
         pack = self._pack(question)
@@ -124,7 +130,7 @@ class MemoryLayer:
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=variants.of_text(_head(row, marked), row.text, self.count),
+            variants=self.forms(_head(row, marked), row.text, self.count),
             score=value,
             source="memory, in conflict with another" if row.status == "conflict" else "memory",
             digest=row.digest,
@@ -142,7 +148,7 @@ class MemoryLayer:
             placement=Placement.RECALLED,
             variants=variants.whole(f"{row.at[:10]} ", said, self.count)
             if question.whole
-            else variants.of_text(f"[{row.id}, {row.at[:10]}{mark}] ", said, self.count),
+            else self.forms(f"[{row.id}, {row.at[:10]}{mark}] ", said, self.count),
             score=value,
             source=f"session {row.session_id}",
             digest=row.digest,

@@ -7,7 +7,7 @@ marked as quoted (`lila_app.quoting`), in a block of the person's message and ne
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lila_app.context.items import Counter, Item, Placement
 from lila_app.documents import freshness
@@ -15,6 +15,7 @@ from lila_app.layers import passages, variants
 from lila_app.layers.passages import Ranked, Scoring
 from lila_app.layers.port import Question
 from lila_app.layers.search import Finder
+from lila_app.layers.variants import Forms
 from lila_app.quoting import label
 from lila_app.storage.connection import Store
 from lila_app.storage.documents import ChunkRow, DocumentRow
@@ -33,12 +34,14 @@ class RagLayer:
     scoring: Callable[[], Scoring] = passages.shipped
     name: str = "rag"
     source: str = "document chunks, full text and vectors"
+    forms: Forms = field(default_factory=variants.text_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The most relevant passages; one that repeats another is offered as its duplicate."""
         scoring = self.scoring()
         model_id = self.finder.model_id
-        found = passages.rank(self.store, model_id, question, scoring, scoring.offered)
+        with self.store.snapshot():
+            found = passages.rank(self.store, model_id, question, scoring, scoring.offered)
         return tuple(self._item(one) for one in found)
 
     def _item(self, ranked: Ranked) -> Item:
@@ -49,7 +52,7 @@ class RagLayer:
             id=row.id,
             layer=self.name,
             placement=Placement.RECALLED,
-            variants=variants.of_text(head, row.text, self.count),
+            variants=self.forms(head, row.text, self.count),
             score=ranked.score,
             source=where if ranked.repeats is None else f"{where}, says what {ranked.repeats} says",
             digest=row.digest,

@@ -39,6 +39,7 @@ class Store:
         self._writing = False
         self._idle: list[Connection] = []
         self._idle_lock = threading.Lock()
+        self._shared = threading.local()
         self._closed = False
 
     @classmethod
@@ -76,14 +77,33 @@ class Store:
     @contextmanager
     def read(self) -> Generator[Connection]:
         """A connection that cannot write, in one snapshot of the committed state."""
-        connection = self._take()
+        shared: Connection | None = getattr(self._shared, "connection", None)
+        connection = shared or self._take()
         try:
-            connection.execute("begin")
+            if shared is None:
+                connection.execute("begin")
             yield connection
         except DatabaseError as error:
             raise driver.translate(error, self.path) from error
         finally:
-            self._give_back(connection)
+            if shared is None:
+                self._give_back(connection)
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """Within it every `read` of this thread sees one and the same state, on one connection.
+
+        For a search, which reads some twenty times: it sees nothing change between two steps, and
+        to begin and end each of them took 1 ms of 20. What the thread itself writes meanwhile it
+        does not see either.
+        """
+        with self.read() as connection:
+            outer = getattr(self._shared, "connection", None)
+            self._shared.connection = connection
+            try:
+                yield
+            finally:
+                self._shared.connection = outer
 
     @contextmanager
     def write(self) -> Generator[Connection]:

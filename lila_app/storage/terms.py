@@ -59,20 +59,24 @@ class Terms:
     def matches(self, texts: Mapping[int, str], words: Iterable[str]) -> dict[int, set[str]]:
         """Which of these words, stemmed, each text holds."""
         matched: dict[int, set[str]] = {key: set() for key in texts}
+        wanted = list(words)
+        if not wanted:
+            return matched
+        # One statement with a row a word: each row that is fetched lets go of Python's lock.
+        one = "select group_concat(rowid) from stems where stems match ?"
+        asked = " union all ".join([one] * len(wanted))
         with self._lock:
             self._memory.execute("begin")
             try:
                 self._memory.executemany(
                     "insert into stems (rowid, text) values (?, ?)", texts.items()
                 )
-                for word in words:
-                    rows = self._memory.execute(
-                        "select rowid from stems where stems match ?", (quoted(word),)
-                    )
-                    for row in rows:
-                        matched[row[0]].add(word)
+                found = self._memory.execute(asked, [quoted(word) for word in wanted]).fetchall()
             finally:
                 self._memory.execute("rollback")
+        for word, (keys,) in zip(wanted, found, strict=True):
+            for key in keys.split(",") if keys else ():
+                matched[int(key)].add(word)
         return matched
 
     def close(self) -> None:
