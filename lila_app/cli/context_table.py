@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 from zoneinfo import ZoneInfo
 
 from lila_app.cli.output import answer, local, one_line, table
+from lila_app.views import NOTHING_RETRIEVED
 
 if TYPE_CHECKING:
     from lila_app.views import CallInfo
@@ -173,6 +174,8 @@ def _print_layers(seen: _Record) -> None:
             for layer in seen["layers"]
         ],
     )
+    if not any(layer["cap"] or layer["granted"] for layer in seen["layers"]):
+        answer(NOTHING_RETRIEVED)
     answer("\nasked")
     for name, query in seen["query"].items():
         answer(f"  {name}: {one_line(query)}")

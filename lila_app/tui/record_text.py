@@ -8,6 +8,7 @@ from textual.content import Content
 
 from lila_app.tui.plain import one_line, plain
 from lila_app.tui.record_view import MEASURES, BlockView, ItemView, LayerView, RecordView
+from lila_app.views import NOTHING_RETRIEVED
 
 _HASH = 12
 _LABEL = 9
@@ -57,6 +58,8 @@ def _table(layers: tuple[LayerView, ...]) -> list[Content]:
         )
         style = "bold" if measure == "used" else ""
         lines.append(plain(f"{measure:{_LABEL}}{' '.join(cells)}\n", style))
+    if not any(layer.shares for layer in layers):
+        lines.append(plain(f"{NOTHING_RETRIEVED}\n"))
     return lines
 
 

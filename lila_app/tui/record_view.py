@@ -36,6 +36,11 @@ class LayerView:
     query: str
     items: tuple[ItemView, ...]
 
+    @property
+    def shares(self) -> bool:
+        """Whether the use case lets it have any tokens."""
+        return any(self.measures[MEASURES.index(one)] for one in ("cap", "granted"))
+
 
 @dataclass(frozen=True, slots=True)
 class BlockView:

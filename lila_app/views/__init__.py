@@ -10,6 +10,10 @@ Progress = Callable[[int, int, str], None]
 """Called with (done, total, label); total 0 means not known."""
 
 
+NOTHING_RETRIEVED = "no layer has a share in this use case: none was asked, nothing was retrieved"
+"""What is said of a prompt like that of a spoken turn, which waits for no search."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
     """One session in a list; times are ISO 8601 with zone."""
