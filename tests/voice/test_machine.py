@@ -137,6 +137,15 @@ def test_a_monologue_is_answered_at_its_longest() -> None:
     assert talk.log[-2:] == [Ask(1, 1, "and so on"), Settle(1, 1)]
 
 
+def test_going_on_after_the_longest_turn_is_speaking_over_its_reply() -> None:
+    talk = Talk()
+    talk.speak(30_000)
+    talk.read("and so on")
+    talk.hear(4)
+    assert talk.state.phase is Phase.HELD
+    assert talk.state.turns == 2
+
+
 def test_the_second_turn_has_its_own_number_and_frames() -> None:
     talk = answered(Talk())
     talk.played()
@@ -294,6 +303,17 @@ def test_late_words_of_a_dropped_reply_are_nothing() -> None:
         Audible(1, 1),
         Silent(1, 1, 1),
     )
+    assert talk.send(*late) == []
+    assert talk.state == before
+
+
+def test_the_next_revision_takes_nothing_of_the_one_before() -> None:
+    talk = Talk()
+    talk.say("What is the capital.")
+    talk.say(QUESTION, ms=600)
+    talk.quiet(400)
+    before = talk.state
+    late = (ReplyText(1, 1, "Of which? "), ReplyEnded(1, 1), Audible(1, 1), Silent(1, 1, 1))
     assert talk.send(*late) == []
     assert talk.state == before
 

@@ -28,7 +28,7 @@ def judge(move: Move, text: str) -> None:
 def overhear(move: Move, number: int) -> None:
     """Read what is said before there is a pause: nobody is held for as long as they speak."""
     hearing = move.hear()
-    since = max(hearing.first, hearing.read_end)
+    since = max(hearing.first + move.policy.activity.before // FRAME_MS, hearing.read_end)
     due = (number - since) * FRAME_MS >= move.policy.interruption.within // 2
     if not hearing.silent and hearing.reading is None and due:
         turns.read(move, number + 1)

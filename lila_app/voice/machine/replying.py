@@ -25,8 +25,7 @@ _NOTHING = "the model gave no words"
 
 
 def ask(move: Move, turn: int, revision: int, text: str) -> None:
-    """Ask for a reply in place of the one there is, if any."""
-    drop(move)
+    """Ask for a reply, once the one before it is over."""
     resolve_cutting(move, "")
     move.do(Ask(turn, revision, text))
     move.put(reply=Reply(turn, revision, text, fed_at=move.now))

@@ -58,11 +58,10 @@ def end_if_due(move: Move) -> None:
 def finish(move: Move) -> None:
     """The turn is over: its words are final, or it had none."""
     hearing = move.hear()
-    reply = move.state.reply
     if not hearing.words:
         forget(move)
         return
-    if reply is None or not _same(reply.text, hearing.words):
+    if move.state.reply is None:
         replying.ask(move, hearing.turn, hearing.revision, hearing.words)
     replying.settle(move)
 
@@ -70,7 +69,7 @@ def finish(move: Move) -> None:
 def finalise(move: Move) -> None:
     """No more of the turn will be heard: it ends with what there is of it."""
     hearing = move.hear(final=True, key=False)
-    if not hearing.read or hearing.read_end <= hearing.last:
+    if not hearing.read:
         read(move, hearing.last + 1)
 
 
