@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import cast
 
+from lila_app.errors import StorageError
 from lila_app.paths import Home, make_private
 
 STAGES = (
@@ -111,7 +112,7 @@ class Traces:
     def keep(self, trace: Trace) -> None:
         """Append a turn. A home that cannot be written loses the line, never the turn."""
         line = json.dumps({**asdict(self._setup), **asdict(trace)}, separators=(",", ":"))
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, StorageError):
             make_private(self._path.parent)
             if self._path.is_file() and self._path.stat().st_size > _BYTES:
                 self._path.replace(self._path.with_suffix(".1.jsonl"))

@@ -105,10 +105,10 @@ class Writing:
         """Begin the file. Raises `StorageError` where it cannot be written."""
         self._path = path
         try:
-            file = wave.open(str(path), "wb")  # noqa: SIM115 (closed on leaving the writer)
+            self._opened = path.open("wb")  # a Wave_write that cannot open its file complains late
         except OSError as error:
             raise explained(error, path) from error
-        self._file = file
+        self._file = wave.open(self._opened, "wb")  # noqa: SIM115 (closed on leaving the writer)
         self._file.setnchannels(1)
         self._file.setsampwidth(2)
         self._file.setframerate(rate)
@@ -130,6 +130,7 @@ class Writing:
         trace: TracebackType | None,
     ) -> None:
         try:
-            self._file.close()
+            with self._opened:
+                self._file.close()
         except OSError as failed:
             raise explained(failed, self._path) from failed
