@@ -208,13 +208,22 @@ def virtual_card() -> Iterator[Card]:
             card.kill()
 
 
-def likeness(heard: Samples, said: Samples) -> float:
-    """The best correlation of `said` with any stretch of `heard` of the same length."""
+def likeness(heard: Samples, said: Samples, rate: int = 16_000) -> float:
+    """How like `said` what was heard is: the median over its quarter seconds, 1.0 is the same.
+
+    Each quarter is looked for where it is most alike, so that a gap a busy machine makes costs the
+    quarters it is in and not all that follow.
+    """
     from scipy.signal import correlate
 
-    a, b = heard.astype(np.float64), said.astype(np.float64)
-    if len(a) < len(b):
+    if len(heard) < len(said):
         return 0.0
-    at = int(np.argmax(correlate(a, b, mode="valid", method="fft")))
-    piece = a[at : at + len(b)]
-    return float(np.dot(piece, b) / (np.linalg.norm(piece) * np.linalg.norm(b) or 1.0))
+    sound = heard.astype(np.float64)
+    found: list[float] = []
+    for start in range(0, len(said) - rate // 4 + 1, rate // 4):
+        quarter = said[start : start + rate // 4].astype(np.float64)
+        at = int(np.argmax(correlate(sound, quarter, mode="valid", method="fft")))
+        piece = sound[at : at + len(quarter)]
+        loud = float(np.linalg.norm(piece) * np.linalg.norm(quarter))
+        found.append(float(np.dot(piece, quarter)) / loud if loud else 0.0)
+    return float(np.median(found))

@@ -123,7 +123,7 @@ def test_what_is_pulled_leaves_the_speaker_as_it_was(
         speaker = sound.speaker(script.pull, RATE, listener.news.append)
         assert script.over.wait(20)
         assert 0 < speaker.latency_ms < 500
-        assert until(lambda: likeness(recording.samples, noise(3, RATE)) > 0.98)
+        assert until(lambda: likeness(recording.samples, noise(3, RATE), RATE) > 0.98)
         sound.close()
     assert listener.news == []
 

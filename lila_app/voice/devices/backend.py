@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lila_app.errors import SoundError
-from lila_app.voice.devices import portaudio, pulse
+from lila_app.voice.devices import looking, portaudio, pulse
 from lila_app.voice.devices.naming import Device
 from lila_app.voice.devices.portaudio import Callback, Stream
 from lila_app.voice.model import Part
@@ -53,6 +53,10 @@ class Backend(Protocol):
 
     def restart(self) -> None:
         """Look for devices anew. Every stream must be closed before."""
+        ...
+
+    def fresh(self) -> tuple[Device, ...]:
+        """All devices as they are now, whatever is open; for a list that is `lasting`."""
         ...
 
 
@@ -116,6 +120,10 @@ class Machine:
     def restart(self) -> None:
         """Look for devices anew. Every stream must be closed before."""
         portaudio.restart(self._portaudio)
+
+    def fresh(self) -> tuple[Device, ...]:
+        """All devices as they are now, whatever is open: a process of its own lists them."""
+        return looking.devices()
 
     def _by_server(self) -> tuple[Device, ...]:
         rows = portaudio.listed(self._portaudio)

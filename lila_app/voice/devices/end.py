@@ -108,11 +108,11 @@ class End:
         self._tries += 1
 
 
-def microphone(wanted: str, hearing: Hearing, news: News) -> End:
+def microphone(hearing: Hearing, wanted: str, news: News) -> End:
     """The end somebody speaks into."""
     return End("microphone", wanted, hearing, RATE, news)
 
 
-def speaker(wanted: str, playing: Playing, rate: int, news: News) -> End:
-    """The end LILA speaks through."""
+def speaker(playing: Playing, rate: int, wanted: str, news: News) -> End:
+    """The end LILA speaks through; `rate` is that of what is played."""
     return End("speaker", wanted, playing, rate, news)

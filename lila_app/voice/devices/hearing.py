@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from queue import SimpleQueue
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lila_app.voice.devices.portaudio import Flags
     from lila_app.voice.ports import Heard
 
 _log = logging.getLogger(__name__)
@@ -26,11 +29,12 @@ class Hearing:
     """Takes what a microphone delivers and hands it on, in a thread of its own, in frames.
 
     The audio system's own thread does no more than copy: whatever it waits for is lost sound.
-    `at` is when it last came (`time.monotonic`), `lost` how many blocks nobody took in time,
-    `zeros` the milliseconds of nothing but zeros up to now.
+    `at` is when it last came, by `clock` in seconds, `lost` how often sound was lost because nobody
+    took it in time, `zeros` the milliseconds of nothing but zeros up to now.
     """
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: Heard, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self.at = 0.0
         self.lost = 0
         self.zeros = 0
@@ -45,22 +49,30 @@ class Hearing:
     def opened(self, rate: int, channels: int) -> None:
         """Say what form the blocks to come have; called before the stream starts."""
         self._form = _Form(rate, channels)
-        self.at = time.monotonic()
+        self.at = self._clock()
         self.zeros = 0
 
-    def filled(self, data: object, frames: int, times: object, flags: object) -> None:
+    def filled(self, data: object, frames: int, times: object, flags: Flags) -> None:
         """Take a block; called by the audio system."""
-        del frames, times, flags
-        self.at = time.monotonic()
+        del frames, times
+        self.at = self._clock()
+        self.lost += flags.input_overflow
         if self._blocks.qsize() >= _MOST_BLOCKS:
-            self._blocks.get()
-            self.lost += 1
+            with suppress(Empty):
+                self._blocks.get_nowait()
+                self.lost += 1
         self._blocks.put((self._form, bytes(data)))  # pyright: ignore[reportArgumentType]
 
+    def drain(self) -> None:
+        """Deliver what waits, then end the thread."""
+        self._blocks.put(None)
+        self._thread.join()
+
     def close(self) -> None:
-        """End the thread; frames that wait are not delivered any more."""
-        while not self._blocks.empty():
-            self._blocks.get()
+        """End the thread; blocks that wait are not delivered any more."""
+        with suppress(Empty):
+            while True:
+                self._blocks.get_nowait()
         self._blocks.put(None)
         self._thread.join(timeout=1)
 

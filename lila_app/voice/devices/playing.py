@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lila_app.voice.devices.portaudio import Flags
     from lila_app.voice.ports import Pull
 
 _log = logging.getLogger(__name__)
@@ -18,11 +20,14 @@ _log = logging.getLogger(__name__)
 class Playing:
     """Fills a speaker's blocks from a function that gives samples of `rate`.
 
-    `at` is when it last did (`time.monotonic`).
+    `at` is when it last did, by `clock` in seconds; `late` is how many blocks came after their
+    time, each of them a gap to be heard.
     """
 
-    def __init__(self, pull: Pull, rate: int) -> None:
+    def __init__(self, pull: Pull, rate: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self.at = 0.0
+        self.late = 0
         self._pull = pull
         self._rate = rate
         self._channels = 1
@@ -31,18 +36,19 @@ class Playing:
 
     def opened(self, rate: int, channels: int) -> None:
         """Say what form the blocks to come have; called before the stream starts."""
-        self.at = time.monotonic()
+        self.at = self._clock()
         self._channels = channels
         self._source = (
             self._pull if rate == self._rate else _resampled(self._pull, self._rate, rate)
         )
 
-    def filled(self, data: object, frames: int, times: object, flags: object) -> None:
+    def filled(self, data: object, frames: int, times: object, flags: Flags) -> None:
         """Fill a block; called by the audio system."""
-        del times, flags
+        del times
         import numpy as np
 
-        self.at = time.monotonic()
+        self.at = self._clock()
+        self.late += flags.output_underflow
         out = np.frombuffer(cast("bytearray", data), dtype=np.int16).reshape(-1, self._channels)
         try:
             out[:] = self._source(frames)[:, None]

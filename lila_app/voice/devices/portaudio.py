@@ -16,7 +16,22 @@ from typing import Protocol, cast
 from lila_app.errors import SoundError
 from lila_app.voice.model import Part
 
-Callback = Callable[[object, int, object, object], None]
+
+class Flags(Protocol):
+    """What PortAudio says of a block."""
+
+    @property
+    def input_overflow(self) -> bool:
+        """Sound was lost before it."""
+        ...
+
+    @property
+    def output_underflow(self) -> bool:
+        """Nothing was played before it, though something should have been."""
+        ...
+
+
+Callback = Callable[[object, int, object, Flags], None]
 """Takes a buffer (to read or to fill), its frames, PortAudio's times and its flags."""
 
 
