@@ -209,7 +209,8 @@ def virtual_card() -> Iterator[Card]:
 
 
 def likeness(heard: Samples, said: Samples, rate: int = 16_000) -> float:
-    """How like `said` what was heard is: the median over its quarter seconds, 1.0 is the same.
+    """How like `said` what was heard is: the median over its quarter seconds. 1.0 is the same; half a
+    sample beside it, which two clocks make, is 0.98; other noise stays below 0.3.
 
     Each quarter is looked for where it is most alike, so that a gap a busy machine makes costs the
     quarters it is in and not all that follow.
