@@ -375,6 +375,16 @@ def test_a_key_held_for_too_long_ends_the_turn() -> None:
     assert talk.log[-1] == Settle(1, 1)
 
 
+def test_the_key_pressed_again_before_the_words_are_read_begins_anew() -> None:
+    talk = Talk(push_to_talk=True)
+    talk.send(Pressed("talk"))
+    talk.speak()
+    talk.send(Pressed("talk_end"))
+    assert talk.state.phase is Phase.MAYBE_END
+    talk.send(Pressed("talk"))
+    assert talk.log[-2:] == [Drop(1, 1, words=False), Open(2)]
+
+
 def test_the_talk_key_says_when_the_microphone_is_shut() -> None:
     talk = Talk(push_to_talk=True)
     talk.send(Pressed("mute"), Pressed("talk"))

@@ -135,8 +135,7 @@ class State:
         if self.over:
             return Phase.HELD
         if self.hearing:
-            waiting = self.hearing.read or (self.hearing.final and not self.hearing.key)
-            return Phase.MAYBE_END if waiting else Phase.HEARING
+            return Phase.MAYBE_END if self.hearing.read else Phase.HEARING
         if self.reply:
             return Phase.SPEAKING if self.reply.audible else Phase.THINKING
         return Phase.LISTENING
