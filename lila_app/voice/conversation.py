@@ -142,10 +142,10 @@ class SpokenConversation:
             await asyncio.to_thread(self._lila.spoken.heard, id, text)
 
     async def withdraw(self, turn: int) -> None:
-        """See `ports.Conversation`."""
+        """See `ports.Conversation`; what was settled stays."""
         await self._stop(turn)
         known = self._turns.pop(turn, None)
-        if known is not None and known.id:
+        if known is not None and known.id and not known.settled:
             await asyncio.to_thread(self._lila.spoken.withdraw, known.id)
 
     def hotwords(self) -> str:
@@ -167,7 +167,8 @@ class SpokenConversation:
             use_case=self._use_case,
             session=self._session,
             model=self._model,
-            uttered=Uttered(known.began, known.id),
+            # Settled words cannot be taken back: who goes on after all, begins a turn.
+            uttered=Uttered(known.began, "" if known.settled else known.id),
         )
 
     async def _stop(self, turn: int | None = None) -> None:
