@@ -152,6 +152,8 @@ def stalled(buffer: Buffer) -> tuple[tuple[str, ...], Buffer]:
     text = buffer.text
     fence = _FENCE.search(text)
     end = fence.start() if fence else max(text.rfind(" "), text.rfind("\n")) + 1
+    if _in_code(text, end):
+        end = text.rfind("`", 0, end)
     if not text[:end].strip() or _MARKER.match(text[:end]):
         return (), buffer
     return (text[:end],), Buffer(text[end:], begun=True)
@@ -201,8 +203,7 @@ def _sentence(text: str, limit: int) -> int | None:
 
 def _line_ends(text: str, match: re.Match[str]) -> bool | None:
     """A line ends a piece, but for one of a table that goes on."""
-    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-    if not line.lstrip().startswith("|"):
+    if not _in_table(text, match.start()):
         return True
     following = _following(text, match.end())
     return following != "|" if following else None
@@ -210,7 +211,7 @@ def _line_ends(text: str, match: re.Match[str]) -> bool | None:
 
 def _sentence_ends(text: str, match: re.Match[str]) -> bool | None:
     """Whether these marks end a sentence; None before the next word shows it."""
-    if _in_code(text, match.start()):
+    if _in_code(text, match.start()) or _in_table(text, match.start()):
         return False
     following = _following(text, match.end())
     if not following:
@@ -227,7 +228,7 @@ def _full_stop(text: str, stop: int, after: int, following: str) -> bool | None:
     if word.isdigit():
         return _after_number(text, stop, after, word)
     low = word.casefold()
-    initials = re.fullmatch(r"(?:[A-Z]\.)*[A-HJ-Z]|(?:[A-Z]\.)+I", word)
+    initials = re.fullmatch(r"[A-HJ-Za-z]|(?:[A-Z]\.)+[A-Z]", word)
     if initials or low in _NEVER_ENDS:
         return False
     if low in _NUMBERED or low in _MAY_END:
@@ -288,6 +289,10 @@ def _following(text: str, index: int) -> str:
 def _last_word(text: str) -> str:
     found = re.search(r"[^\s(\[\"'“„«*_/]+\Z", text)
     return found.group() if found else ""
+
+
+def _in_table(text: str, index: int) -> bool:
+    return text[text.rfind("\n", 0, index) + 1 : index].lstrip().startswith("|")
 
 
 def _in_code(text: str, index: int) -> bool:
