@@ -33,6 +33,8 @@ class Lines:
         self._drawn_at = 0.0
         self._open = False
         """Whether a line of LILA's is being written."""
+        self._begun = 0
+        """The turn whose reply has begun."""
 
     def phase(self, phase: Phase, muted: bool) -> None:
         """Show what goes on."""
@@ -47,13 +49,12 @@ class Lines:
 
     def said(self, turn: int, text: str) -> None:
         """Print a piece of the reply as it is spoken."""
-        del turn
         if not self._words:
             return
         self._clear()
-        answer(text.strip() if self._open else f"LILA: {text.strip()}", newline=False)
+        answer(text.strip() if self._begun == turn else f"LILA: {text.strip()}", newline=False)
         answer(" ", newline=False)
-        self._open = True
+        self._open, self._begun = True, turn
 
     def interrupted(self, turn: int, heard: str) -> None:
         """Say where the reply was cut off."""
