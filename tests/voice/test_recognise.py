@@ -179,14 +179,17 @@ def test_the_end_marker_counts_as_a_token(policy: VoicePolicy) -> None:
     assert not read.cut and gate.reading("abc", [1, 2, 3], -1.0, most=3).cut
 
 
-@given(st.lists(st.sampled_from("the cat sat on a mat".split()), min_size=2, max_size=6))
-def test_whatever_is_said_twice_is_doubled(said: list[str]) -> None:
+@given(
+    st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat"]), min_size=2, max_size=6),
+    st.integers(2, 4),
+)
+def test_whatever_is_said_twice_or_oftener_is_repeated(said: list[str], times: int) -> None:
     text = " ".join(said)
-    assert gate.doubled(f"{text}. {text.title()}!")
-    assert not gate.doubled(f"{text} {text} dog")
+    assert gate.repeated(". ".join([text, text.title()] + [text] * (times - 2)) + "!")
+    assert not gate.repeated(f"{text} {text} dog")
 
 
 def test_one_word_twice_is_what_people_say() -> None:
-    assert not gate.doubled("No, no.")
-    assert not gate.doubled("five five")
-    assert not gate.doubled("")
+    assert not gate.repeated("No, no.")
+    assert not gate.repeated("five five")
+    assert not gate.repeated("")

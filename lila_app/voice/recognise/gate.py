@@ -44,14 +44,16 @@ def circling(read: Reading, rules: RecogniserRules) -> bool:
     return read.cut or compression(read.text) > rules.circles / 1_000
 
 
-def doubled(text: str) -> bool:
-    """Whether two words or more are said twice, and nothing else.
+def repeated(text: str) -> bool:
+    """Whether the same two words or more are said twice or oftener, and nothing else.
 
     People do that seldom, and short contexts often ("10 of clubs. 10 of clubs.", measured).
     """
     said = words(text)
-    half = len(said) // 2
-    return half >= 2 and said[:half] == said[half:]
+    return any(
+        len(said) % length == 0 and said == said[:length] * (len(said) // length)
+        for length in range(2, len(said) // 2 + 1)
+    )
 
 
 def only_names(text: str, hotwords: str) -> bool:

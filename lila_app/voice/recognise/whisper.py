@@ -57,7 +57,7 @@ class Whisper:
         most = rules.tokens + rules.tokens_per_second * length // 1_000
         encoded = self._encoded(features, max(rules.least, length + rules.extra) // _MS_PER_COLUMN)
         read = self._read(encoded, hotwords, beam=1, most=most)
-        again = gate.circling(read, rules) or gate.doubled(read.text)
+        again = gate.circling(read, rules) or gate.repeated(read.text)
         if again:  # without the names: they are what a reading in circles often repeats
             read = self._read(self._encoded(features, _FULL), "", beam=rules.beam, most=most)
         why = gate.refusal(read, rules, self._least_likely)
