@@ -101,6 +101,7 @@ class Showing:
         match action:
             case Open(turn=turn):
                 self._words[turn] = ""
+                self._told = None
             case Ask(turn=turn, text=text):
                 self._words[turn] = text
                 self._view.heard(turn, text, False)
@@ -122,5 +123,4 @@ class Showing:
 
     def _over(self, turn: int) -> None:
         if self._words.pop(turn, ""):
-            self._told = None
             self._view.answered(turn)

@@ -12,13 +12,26 @@ from dataclasses import dataclass
 from threading import Event as Flag
 from typing import TYPE_CHECKING
 
-from lila_app.voice.model import FRAME, RATE, Phase, Recognition, Sound, Spoken, Word
+from lila_app.errors import SoundError
+from lila_app.voice.model import (
+    FRAME,
+    FRAME_MS,
+    RATE,
+    Back,
+    Lost,
+    Phase,
+    Recognition,
+    Sound,
+    Spoken,
+    Tell,
+    Word,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lila_app.voice.ports import Samples
+    from lila_app.voice.ports import Heard, News, Pull, Samples
 
     Blocks = NDArray[np.float64]
 
@@ -312,3 +325,66 @@ class EchoingRoom:
         self._air = self._air[len(arrived) :]
         mixed = frame.astype(np.float64) + self._share * echo
         return np.clip(mixed, -32_768, 32_767).astype(np.int16)
+
+
+class FakeSound:
+    """A sound system that a test turns by hand: `SoundSystem`, and its ends' handles.
+
+    A frame that `hear`s goes to the microphone, and as much is pulled for the speaker; `now` is
+    the time by both, in ms. `output` is all that was pulled.
+    """
+
+    latency_ms = 0
+
+    def __init__(self, *, duplex: bool = True, missing: str = "") -> None:
+        """`missing` is why neither end can be opened."""
+        self._duplex = duplex
+        self._missing = missing
+        self._heard: Heard | None = None
+        self._pull: Pull | None = None
+        self._rate = RATE
+        self._news: News | None = None
+        self.frames = 0
+        self.output: list[Samples] = []
+        self.closed = False
+
+    def now(self) -> int:
+        """The loop's clock."""
+        return self.frames * FRAME_MS
+
+    def hear(self, frame: Samples) -> None:
+        """A frame arrives, and the speaker takes as much."""
+        assert self._heard is not None and self._pull is not None, "it is not open"
+        number, self.frames = self.frames, self.frames + 1
+        self._heard(number, frame)
+        self.output.append(self._pull(FRAME * self._rate // RATE))
+
+    def report(self, news: Lost | Back | Tell) -> None:
+        """Something became of a microphone or speaker."""
+        assert self._news is not None, "it is not open"
+        self._news(news)
+
+    def microphone(self, heard: Heard, news: News) -> FakeSound:
+        """Open the microphone."""
+        self._open(news)
+        self._heard = heard
+        return self
+
+    def speaker(self, pull: Pull, rate: int, news: News) -> FakeSound:
+        """Open the speaker."""
+        self._open(news)
+        self._pull, self._rate = pull, rate
+        return self
+
+    def duplex(self) -> bool:
+        """As given."""
+        return self._duplex
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+        self.closed = True
+
+    def _open(self, news: News) -> None:
+        if self._missing:
+            raise SoundError(self._missing, hint="plug one in")
+        self._news = news
