@@ -124,8 +124,16 @@ WHOLE = {
 
 
 @pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lila]:
+    """The sample life with vectors that mean nothing, for the tests that only read."""
+    with quick(tmp_path_factory.mktemp("filled")) as lila:
+        sample.fill(lila, progress=quiet)
+        yield lila
+
+
+@pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lila]:
-    """The sample life, filled once for the tests that only read."""
+    """The sample life as it is shipped, to be asked."""
     with opened(tmp_path_factory.mktemp("sample")) as lila:
         sample.fill(lila, progress=quiet)
         yield lila
@@ -203,26 +211,26 @@ def test_the_readme_asks_exactly_the_questions_tested_here_of_the_same_layers() 
 # Filling.
 
 
-def test_filling_brings_everything_in_once_and_twice_changes_nothing(lived: Lila) -> None:
-    assert amounts(lived) == WHOLE
+def test_filling_brings_everything_in_once_and_twice_changes_nothing(filled: Lila) -> None:
+    assert amounts(filled) == WHOLE
     seen: list[str] = []
-    sample.fill(lived, progress=lambda done, total, label: seen.append(label))
-    assert amounts(lived) == WHOLE
+    sample.fill(filled, progress=lambda done, total, label: seen.append(label))
+    assert amounts(filled) == WHOLE
     assert seen == []
 
 
-def test_filling_keeps_the_times_things_happened(lived: Lila) -> None:
-    latest = lived.sessions.latest()
+def test_filling_keeps_the_times_things_happened(filled: Lila) -> None:
+    latest = filled.sessions.latest()
     assert latest is not None
     assert (latest.title, latest.started_at) == (LAST_SESSION, "2026-11-29T17:30:00+00:00")
-    first = lived.sessions.list(1_000)[-1]
+    first = filled.sessions.list(1_000)[-1]
     assert first.started_at == "2026-10-12T19:40:00+00:00"
-    assert lived.memory.list()[0].at == "2026-10-12T19:50:00+00:00"
+    assert filled.memory.list()[0].at == "2026-10-12T19:50:00+00:00"
 
 
-def test_everything_is_ready_to_be_searched_when_the_filling_returns(lived: Lila) -> None:
-    assert lived.db.check().problems == ()
-    assert lived.db.check().pending == 0
+def test_everything_is_ready_to_be_searched_when_the_filling_returns(filled: Lila) -> None:
+    assert filled.db.check().problems == ()
+    assert filled.db.check().pending == 0
 
 
 def test_progress_is_told_to_the_end(tmp_path: Path) -> None:
@@ -348,6 +356,7 @@ def shown(lila: Lila, id: str, prompt: str) -> str:
     return marked.group() if marked else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, 1_500])
 @pytest.mark.parametrize("question", ANSWERS)
 def test_a_question_of_the_readme_is_answered_from_the_layer_it_names(
@@ -370,10 +379,12 @@ def test_a_question_of_the_readme_is_answered_from_the_layer_it_names(
         assert said and said <= set(ids)
 
 
+@pytest.mark.slow
 def test_the_key_is_no_longer_where_it_was(lived: Lila) -> None:
     assert "kept by Celeste" not in lived.preview("Who has our spare key now?").text
 
 
+@pytest.mark.slow
 def test_every_layer_gives_something_when_the_last_session_goes_on(lived: Lila) -> None:
     session = next(s.id for s in lived.sessions.list(1_000) if s.title == LAST_SESSION)
     context = lived.preview(

@@ -10,18 +10,12 @@ from pathlib import Path
 import pytest
 
 from lila_app.assistant import Lila, open_lila
-from lila_app.embedding import MiniLM
 from lila_app.embedding.port import Embedder
 from lila_app.events import Done, TurnEvent
-from lila_app.paths import Home, shipped
+from lila_app.paths import Home
 from lila_app.testing import FakeClock, ScriptedProvider
 
 Open = Callable[..., Lila]
-
-
-@pytest.fixture(scope="session")
-def embedder() -> Embedder:
-    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
 
 
 @pytest.fixture

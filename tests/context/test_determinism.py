@@ -9,6 +9,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.context.specimen import specimen
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +44,7 @@ def in_a_fresh_process(number: int) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_twenty_fresh_processes_in_random_surroundings_agree_to_the_byte() -> None:
     with ThreadPoolExecutor(2) as pool:
         found = set(pool.map(in_a_fresh_process, range(20)))

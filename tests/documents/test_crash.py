@@ -45,6 +45,7 @@ ingest(Store.open(store), Dying(), len, [folder], now="2026-11-30T12:00:00+00:00
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "calls"),
     [("chunk", 0), ("chunk", 7), ("chunk", 23), ("event", 0), ("event", 3), ("embed", 0),

@@ -14,6 +14,8 @@ from lila_app.gateway.port import Finished, Receipt, TextDelta, Usage
 from tests.gateway.asking import LONG, Reply, ask, opened, request
 from tests.waiting import SOON
 
+pytestmark = pytest.mark.slow
+
 STORY = "Tell a very long story about a sailor, with every day of the journey."
 SHORT = 15.0
 """Seconds a short request may take on a busy machine; a generation that went on takes far more."""

@@ -124,6 +124,8 @@ from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import parse_gateway
 from lila_app.gateway.port import Message, Request
 
+pytestmark = pytest.mark.slow
+
 async def main():
     table = parse_gateway([Source("t", Path(sys.argv[2]).read_text())])
     provider = resolve("embedded/smollm2-135m", Routes(table), Path(sys.argv[1]))

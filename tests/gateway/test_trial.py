@@ -32,6 +32,7 @@ def local(server: ChatServer) -> OpenAICompatibleProvider:
     return OpenAICompatibleProvider("local/m", Endpoint(server.base_url), ModelLimits(8_192, 4_000))
 
 
+@pytest.mark.slow
 async def test_the_embedded_model_passes_every_stage(embedded: EmbeddedProvider) -> None:
     found = await stages(embedded)
     assert list(found) == ["reach", "auth", "stream", "schema", "cache on call 2", "cost"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,8 +118,8 @@ def test_a_key_without_a_server_and_a_server_without_a_key(home: Path, server: E
     assert server.seen == []
 
 
+@pytest.mark.slow
 def test_a_keyring_that_hangs_holds_nothing_up_for_long(home: Path) -> None:
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "lila_app", "keys", "list"],
         capture_output=True,
@@ -133,7 +132,6 @@ def test_a_keyring_that_hangs_holds_nothing_up_for_long(home: Path) -> None:
         timeout=60,
         check=True,
     )
-    assert time.monotonic() - began < 60
     assert "GEMINI_API_KEY" in done.stdout
     assert "did not answer within 5 s" in done.stderr
 

@@ -11,20 +11,15 @@ import pytest
 from lila_app import policies
 from lila_app.context import Policy
 from lila_app.documents.pending import embed_pending
-from lila_app.embedding import MiniLM, load_counter, remember
+from lila_app.embedding import load_counter, remember
 from lila_app.embedding.port import Embedder
 from lila_app.embedding.tokens import Counter
 from lila_app.layers.port import Question
 from lila_app.layers.search import Finder
-from lila_app.paths import Home, shipped
+from lila_app.paths import Home
 from lila_app.storage.connection import Store
 
 NOW = "2026-11-30T08:00:00+00:00"
-
-
-@pytest.fixture(scope="session")
-def embedder() -> Embedder:
-    return MiniLM(shipped("assets") / "vocabulary" / "minilm-tokenizer.json")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import random
 import time
 from pathlib import Path
 
+import pytest
+
 from lila_app.storage import check, documents, memories, turns
 from lila_app.storage.connection import Store
 from tests.storage.builders import child, outcome, session
@@ -85,6 +87,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_moment_leaves_a_whole_store(path: Path) -> None:
     rng = random.Random(7)
     with Store.open(path) as store:

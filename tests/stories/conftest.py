@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.assistant.conftest import clock, embedder, lila, open_again, provider
+from tests.assistant.conftest import clock, lila, open_again, provider
 
-__all__ = ["clock", "embedder", "lila", "open_again", "provider"]
+__all__ = ["clock", "lila", "open_again", "provider"]

@@ -51,6 +51,7 @@ def test_fifty_kills_leave_a_clean_store_with_every_accepted_message(tmp_path: P
     assert len(promised) >= KILLS
 
 
+@pytest.mark.slow
 def test_a_kill_between_a_call_and_its_return_leaves_a_clean_store(tmp_path: Path) -> None:
     home = tmp_path / "home"
     command = [sys.executable, "-m", "tests.stories.tool_child", str(home)]
