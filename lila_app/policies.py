@@ -13,6 +13,8 @@ from lila_app.context import Policy, Source, parse_policy
 from lila_app.gateway.caching.rule import Caching
 from lila_app.gateway.caching.table import parse_caching
 from lila_app.paths import Home, read_text, shipped
+from lila_app.voice_policy import VoicePolicy
+from lila_app.voice_policy import load as load_voice
 
 TABLES = ("allocation", "blocks")
 """The tables a prompt depends on; the person's file of the same name is laid over the shipped."""
@@ -65,6 +67,11 @@ def caching(home: Home) -> Caching:
 def _cached(sources: Sequence[Source]) -> Caching:
     """The same texts are parsed once: a call asks for its model's contract (3 ms)."""
     return parse_caching(sources)
+
+
+def voice(home: Home, *, fast: bool = False) -> VoicePolicy:
+    """The table of the spoken assistant in force. Raises PolicyError."""
+    return load_voice(sources(home, "voice"), fast=fast)
 
 
 def code_version(version: str) -> str:

@@ -62,6 +62,7 @@ class _Policy(TypedDict):
     blocks: list[_Block]
     breakpoints: list[str]
     caching: _Caching
+    voice: dict[str, dict[str, object]]
 
 
 def print_policy(values: Mapping[str, object]) -> None:
@@ -85,6 +86,7 @@ def print_policy(values: Mapping[str, object]) -> None:
     ]
     table(("", "block", "", "ceiling", "owner"), rows)
     _print_caching(policy["caching"])
+    _print_voice(policy["voice"])
 
 
 def print_boundaries(boundaries: Sequence[BoundaryInfo]) -> None:
@@ -115,6 +117,15 @@ def _print_caching(caching: _Caching) -> None:
         for name, one in caching["contracts"].items()
     ]
     table(("models", "cache", "from", "short s", "long s", "read", "short", "long", "as of"), rows)
+
+
+def _print_voice(voice: Mapping[str, Mapping[str, object]]) -> None:
+    answer("\nvoice: times in ms, chances per mille (`lila voice stats` shows what they cost)")
+    rows = [
+        (part, ", ".join(f"{key} {value}" for key, value in row.items() if isinstance(value, int)))
+        for part, row in voice.items()
+    ]
+    table(("part", "numbers"), [row for row in rows if row[1]])
 
 
 def _print_case(case: _UseCase) -> None:

@@ -12,7 +12,7 @@ from lila_app.composing import Ask, compose, specify
 from lila_app.composing import use_case as find_use_case
 from lila_app.context import Policy, concerns, policy_hash, snapshot
 from lila_app.errors import BudgetError
-from lila_app.paths import shipped
+from lila_app.paths import Home, shipped
 from lila_app.resources import Resources
 from lila_app.views import BoundaryInfo
 
@@ -33,15 +33,17 @@ class Policies:
         home = self._resources.home
         return {
             "policy_hash": policy_hash(declared.policy),
-            "files": [*declared.files, *(one.name for one in policies.sources(home, "caching"))],
+            "files": [*declared.files, *_names(home, "caching"), *_names(home, "voice")],
             **plain,
             "caching": asdict(policies.caching(home)),
+            "voice": asdict(policies.voice(home, fast=self._resources.settings.voice.fast)),
         }
 
     def check(self) -> tuple[str, ...]:
         """Parse everything anew (a PolicyError says what is wrong) and name what is doubtful."""
         policy = policies.load(self._resources.home).policy
         policies.caching(self._resources.home)
+        policies.voice(self._resources.home)
         _ = self._resources.privacy.rules
         self._resources.passage_scoring()
         self._resources.scales()
@@ -104,3 +106,7 @@ class Policies:
     def path(self) -> str:
         """The folder in which a person's own tables are laid over the shipped ones."""
         return str(self._resources.home.policies_dir)
+
+
+def _names(home: Home, table: str) -> list[str]:
+    return [source.name for source in policies.sources(home, table)]

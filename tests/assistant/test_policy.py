@@ -9,6 +9,7 @@ import pytest
 from lila_app import boundaries
 from lila_app.assistant import Lila
 from lila_app.boundaries import TITLE
+from lila_app.errors import PolicyError
 
 
 def test_the_shipped_tables_are_in_order(lila: Lila) -> None:
@@ -54,3 +55,16 @@ def test_a_schema_no_strict_mode_can_express_is_named_by_the_check(
     assert any(
         "context-record.json" in line and "numeric ranges" in line for line in lila.policy.check()
     )
+
+
+def test_a_wrong_table_of_the_voice_is_named(lila: Lila) -> None:
+    lila.home.policies_dir.joinpath("voice.toml").write_text("[endpoint]\nwiat = 1\n")
+    with pytest.raises(PolicyError, match=r"endpoint\.wiat"):
+        lila.policy.check()
+
+
+def test_the_table_of_the_voice_is_shown_as_it_is_in_force(lila: Lila) -> None:
+    lila.home.policies_dir.joinpath("voice.toml").write_text("[endpoint]\nwait = 600\n")
+    shown = lila.policy.show()
+    assert shown["voice"]["endpoint"]["wait"] == 600
+    assert [file.endswith("voice.toml") for file in shown["files"]].count(True) == 2
