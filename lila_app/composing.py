@@ -104,15 +104,17 @@ def specify(resources: Resources, ask: Ask, *, write: bool) -> Specification:
         raise UsageError(
             f"no model answers the use case {row.name}", hint="look at it with `lila ask --dry-run`"
         )
-    epoch = _epoch(resources, declared, ask, write)
     if not row.answers:
         resources.embed_all()
     if _searches(row):
         resources.ready()
     query = _query(resources, declared.policy, ask)
+    # First of all, as both lanes of layers wait for it; the epoch is looked up meanwhile.
+    vector = resources.embed_query(query) if _searches(row) else _no_vector
+    epoch = _epoch(resources, declared, ask, write)
     question = Question(
         text=query,
-        vector=resources.embed_query(query) if _searches(row) else _no_vector,
+        vector=vector,
         session_id=ask.session_id,
         before_sequence=ask.before_sequence,
         pack=epoch.pack,

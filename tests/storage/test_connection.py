@@ -58,6 +58,30 @@ def test_a_reader_sees_one_state_while_another_writes(store: Store) -> None:
     assert len(memories.list_memories(store)) == 2
 
 
+def test_within_a_snapshot_all_that_a_thread_reads_is_of_one_state(store: Store) -> None:
+    memories.add(store, "one", at=AT)
+    seen: list[int] = []
+    with store.snapshot():
+        assert len(memories.list_memories(store)) == 1
+        memories.add(store, "two", at=AT)
+        with store.snapshot():
+            assert len(memories.list_memories(store)) == 1
+        assert len(memories.list_memories(store)) == 1
+        other = threading.Thread(target=lambda: seen.append(len(memories.list_memories(store))))
+        other.start()
+        other.join()
+    assert seen == [2]
+    assert len(memories.list_memories(store)) == 2
+
+
+def test_an_error_within_a_snapshot_says_what_it_is_and_ends_it(store: Store) -> None:
+    with pytest.raises(driver.DatabaseError, match="no such table"), store.snapshot():
+        with store.read() as connection:
+            connection.execute("select * from nowhere")
+    memories.add(store, "one", at=AT)
+    assert len(memories.list_memories(store)) == 1
+
+
 def test_a_reader_cannot_write(store: Store) -> None:
     with pytest.raises(ReadOnlyStoreError), store.read() as connection:
         connection.execute("delete from memories")

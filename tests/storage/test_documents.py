@@ -43,6 +43,8 @@ def test_a_document_is_stored_with_its_chunks(store: Store) -> None:
     )
     assert (second.ordinal, second.document_id) == (1, "d1")
     assert documents.get_chunks(store, ["d1.2", "d1.9", "d9.1"]) == [second]
+    assert documents.get_chunks(store, ["d1.2", "d1.1"]) == [second, first]
+    assert documents.get_chunks(store, []) == []
 
 
 def test_what_stays_the_same_keeps_its_id_and_its_vector(store: Store) -> None:

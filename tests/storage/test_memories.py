@@ -69,3 +69,8 @@ def test_pinned_memories_are_listed(store: Store) -> None:
     memories.add(store, "one", at=AT)
     two = memories.add(store, "two", at=AT, pinned=True)
     assert memories.list_pinned(store) == [two]
+
+
+def test_when_memories_were_kept_is_read_by_itself(store: Store) -> None:
+    one = memories.add(store, "one", at=AT)
+    assert memories.times(store, [one.id, "m99"]) == {one.id: one.at}

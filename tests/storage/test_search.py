@@ -175,6 +175,21 @@ def test_chunks_are_found_by_heading_and_text(store: Store) -> None:
     assert {hit.id for hit in search.search_text(store, "chunks", "kinds", k=5)} == {"d1.1", "d1.2"}
 
 
+def test_the_same_query_is_weighed_anew_when_the_table_changed(store: Store) -> None:
+    memories.add(store, "zork blim", at=AT)
+    memories.add(store, "quat", at=AT)
+
+    def covered() -> dict[str, float]:
+        found = search.search_text(store, "memories", "zork quat", k=9)
+        return {hit.id: round(hit.coverage, 3) for hit in found}
+
+    before = covered()
+    assert covered() == before == {"m1": 0.5, "m2": 0.5}
+    memories.add(store, "quat dorf", at=AT)
+    # ln(1 + 2.5/1.5) and ln(1 + 1.5/2.5), as shares of their sum.
+    assert covered() == {"m1": 0.676, "m2": 0.324, "m3": 0.324}
+
+
 def test_what_is_looked_up_in_memory_leaves_nothing_there() -> None:
     terms = Terms()
     try:
