@@ -71,6 +71,7 @@ class SpokenConversation:
         self._turns: dict[int, _Turn] = {}
         self._reply: _Reply | None = None
         self._warming: asyncio.Task[None] | None = None
+        self._reading_for: datetime | None = None
         self._settling: set[asyncio.Task[None]] = set()
         self._hotwords = Hotwords(lila, hotwords)
         self._hush = _Hush(lila)
@@ -196,10 +197,14 @@ class SpokenConversation:
             _log.warning("a spoken turn was not settled: %s", type(error).__name__)
 
     def _warm(self, began: datetime) -> None:
-        if self._warming is None or self._warming.done():
-            self._warming = asyncio.create_task(self._read_ahead(began))
+        """Read ahead for a turn that began then; what was read for another one stays read."""
+        before = self._warming
+        if before is None or before.done() or began != self._reading_for:
+            self._reading_for = began
+            self._warming = asyncio.create_task(self._read_ahead(began, before))
 
-    async def _read_ahead(self, began: datetime) -> None:
+    async def _read_ahead(self, began: datetime, before: asyncio.Task[None] | None) -> None:
+        await _ended(before)
         try:
             await self._lila.spoken.warm(
                 began, use_case=self._use_case, session=self._session, model=self._model
@@ -208,9 +213,13 @@ class SpokenConversation:
             _log.info("nothing was read ahead: %s", type(error).__name__)
 
     async def _stop_warming(self) -> None:
-        if self._warming is not None and not self._warming.done():
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        await _ended(self._warming)
+
+
+async def _ended(task: asyncio.Task[None] | None) -> None:
+    if task is not None and not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class _Reply:
