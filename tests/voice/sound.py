@@ -26,6 +26,13 @@ from numpy.typing import NDArray
 Samples = NDArray[np.int16]
 
 PROGRAMS = ("pulseaudio", "pactl", "pacat", "parec")
+CANCELLER = (
+    "module-echo-cancel source_master=lila_mic.monitor sink_master=lila_spk "
+    "source_name=lila_ec_src sink_name=lila_ec_sink aec_method=webrtc "
+    "aec_args='analog_gain_control=0 digital_gain_control=0' rate=32000 channels=1"
+)
+"""Takes what is played on lila_ec_sink out of what is heard from lila_ec_src."""
+
 PACKAGES = "libportaudio2 espeak-ng pulseaudio pulseaudio-utils libasound2-plugins"
 
 
@@ -106,6 +113,10 @@ class Card:
     def load(self, module: str) -> str:
         """Load a module; its number."""
         return self.pactl("load-module", *module.split(" ", 1))
+
+    def echo(self) -> None:
+        """From here on the microphone hears what the speaker plays, 30 ms later."""
+        self.load("module-loopback source=lila_spk.monitor sink=lila_mic latency_msec=30")
 
     def unload(self, sink: str) -> None:
         """Take away a sink, and with it the source that gives back its sound."""
@@ -209,8 +220,9 @@ def virtual_card() -> Iterator[Card]:
 
 
 def likeness(heard: Samples, said: Samples, rate: int = 16_000) -> float:
-    """How like `said` what was heard is: the median over its quarter seconds. 1.0 is the same; half a
-    sample beside it, which two clocks make, is 0.98; other noise stays below 0.3.
+    """How like `said` what was heard is: the median over its quarter seconds.
+
+    1.0 is the same; half a sample beside it, as two clocks lie, is 0.98; other noise is below 0.3.
 
     Each quarter is looked for where it is most alike, so that a gap a busy machine makes costs the
     quarters it is in and not all that follow.

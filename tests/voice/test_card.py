@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lila_app.errors import SoundError, UsageError
 from lila_app.voice.devices.card import SoundCard
 from lila_app.voice.model import Back, Lost, Tell
-from tests.voice.sound import Card, likeness, until, virtual_card
+from tests.voice.sound import CANCELLER, Card, likeness, until, virtual_card
 
 pytestmark = [pytest.mark.slow, pytest.mark.audio]
 
@@ -218,11 +218,7 @@ def test_a_microphone_that_gives_only_zeros_is_told_of_once(
 
 
 def test_full_duplex_needs_both_ends_of_an_echo_canceller(card: Card, opened: Opened) -> None:
-    card.load(
-        "module-echo-cancel source_master=lila_mic.monitor sink_master=lila_spk "
-        "source_name=lila_ec_src sink_name=lila_ec_sink aec_method=webrtc "
-        "rate=32000 channels=1"
-    )
+    card.load(CANCELLER)
     assert opened(microphone="lila_ec_src", speaker="lila_ec_sink").duplex()
     assert not opened(microphone="lila_ec_src", speaker="lila_spk").duplex()
     assert not opened(microphone="lila_mic.monitor").duplex()

@@ -45,7 +45,8 @@ class End:
         self._stream: Stream | None = None
         self._ended = Flag()
         self._tries = 0
-        self._told_silent = False
+        self._silent = False
+        self.silences = 0
 
     @property
     def live(self) -> bool:
@@ -75,7 +76,8 @@ class End:
             raise
         self._stream, self._ended, self.device = opened.stream, ended, device
         self._tries = 0
-        self._told_silent = False
+        self._silent = False
+        self.silences = 0
 
     def shut(self) -> None:
         """Close its stream; it can be opened again."""
@@ -98,8 +100,9 @@ class End:
         if not isinstance(self._worker, Hearing):
             return False
         silent = self._worker.zeros >= _SILENT_MS
-        newly = silent and not self._told_silent
-        self._told_silent = silent
+        newly = silent and not self._silent
+        self._silent = silent
+        self.silences += newly
         return newly
 
     def postpone(self, now: float) -> None:

@@ -86,7 +86,7 @@ class Keeper:
             elif looked:
                 news += [(end, event) for event in self._placed(end, now)]
             if end.live and end.falls_silent():
-                news.append((end, self._silent(end)))
+                news += [(end, event) for event in self._silent(end)]
         return news
 
     def _lose(self, end: End, now: float) -> Lost:
@@ -119,17 +119,27 @@ class Keeper:
             ]
         return [self._lose(end, now)]
 
-    def _silent(self, end: End) -> Tell:
+    def _silent(self, end: End) -> list[Tell]:
+        """What there is to say of zeros: some microphones give them whenever nobody speaks.
+
+        So the question is asked once; what the system knows is said each time.
+        """
         try:
             found = [d for d in self.backend.devices() if end.device and d.name == end.device.name]
         except SoundError:
             found = []
         if any(device.muted for device in found if device.part == end.part):
-            return Tell(f"the microphone {end.name!r} is muted", "unmute it in the sound settings")
-        return Tell(
-            f"the microphone {end.name!r} gives nothing but silence: is it muted?",
-            "look for a switch on it, and whether the system lets your terminal use the microphone",
-        )
+            muted = f"the microphone {end.name!r} is muted"
+            return [Tell(muted, "unmute it in the sound settings")]
+        if end.silences > 1:
+            return []
+        return [
+            Tell(
+                f"the microphone {end.name!r} gives nothing but silence: is it muted?",
+                "look for a switch on it, and whether the system lets your terminal use the "
+                "microphone",
+            )
+        ]
 
     # -- what is opened ---------------------------------------------------------------------------
 
