@@ -75,9 +75,9 @@ def test_within_a_snapshot_all_that_a_thread_reads_is_of_one_state(store: Store)
 
 
 def test_an_error_within_a_snapshot_says_what_it_is_and_ends_it(store: Store) -> None:
-    with pytest.raises(driver.DatabaseError, match="no such table"), store.snapshot():
-        with store.read() as connection:
-            connection.execute("select * from nowhere")
+    wrong = pytest.raises(driver.DatabaseError, match="no such table")
+    with wrong, store.snapshot(), store.read() as connection:
+        connection.execute("select * from nowhere")
     memories.add(store, "one", at=AT)
     assert len(memories.list_memories(store)) == 1
 
