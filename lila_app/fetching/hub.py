@@ -28,7 +28,6 @@ _CONNECT_SECONDS = 5.0
 """Where the hub is blocked, a person should be told, or served from elsewhere, within seconds."""
 
 _SILENCE_SECONDS = 30.0
-_CHUNK = 1 << 20
 _SCALE = 1_000_000
 
 
@@ -161,7 +160,7 @@ def _append(
 
     with opened_private(target, append=at > 0) as file:
         done = at
-        for chunk in answer.iter_bytes(_CHUNK):
+        for chunk in answer.iter_bytes():
             done += len(chunk)
             if done > entry.size:
                 break
