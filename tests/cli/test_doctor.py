@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from lila_app import doctor, settings
+from lila_app.gateway.chat import discover
 from lila_app.gateway.embedded.weights import SMOLLM2
 from lila_app.paths import Home
 from lila_app.views import Check
 from tests.cli.lila import lila
 from tests.cli.terminal import terminal
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -119,6 +121,8 @@ def test_weights_that_were_changed_are_named(place: Home) -> None:
 def test_a_server_on_loopback_is_named_with_its_models(
     place: Home, ollama: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(discover, "_CONNECT_SECONDS", PATIENCE)
+    monkeypatch.setattr(discover, "_ANSWER_SECONDS", PATIENCE)
     monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{ollama}")
     found = _check(place, "servers")
     assert f"ollama at http://127.0.0.1:{ollama}/v1 with llama3.2" in found.detail

@@ -16,12 +16,12 @@ from lila_app.embedding.port import Embedder
 from lila_app.paths import Home
 from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock
-from tests.contracts.test_tools import Wire, embedder, wire
+from tests.contracts.test_tools import Wire, wire
 from tests.gateway.chat_server import Exchange, serving
 from tests.test_boundaries import GOOD, TALK
 from tests.waiting import until
 
-__all__ = ["embedder", "wire"]
+__all__ = ["wire"]
 
 SUMMARY = GOOD["conversation summary"]
 FACTS = GOOD["memory extraction"]

@@ -26,15 +26,12 @@ from lila_app.gateway.port import Message, Provider, Request, Tool
 from lila_app.gateway.structured import ask
 from lila_app.testing import FakeClock
 from lila_app.truths import Material
-from tests.assistant.conftest import embedder
 from tests.contracts import anthropic_server as anthropic
 from tests.contracts import gemini_server as gemini
 from tests.contracts import openai_server as openai
 from tests.contracts.asking_anthropic import KEY as ANTHROPIC_KEY
 from tests.contracts.gemini_support import made
 from tests.test_boundaries import GOOD, TALK
-
-__all__ = ["embedder"]
 
 LIMITS = ModelLimits(window=200_000, context_budget=16_000, tools=True)
 Calls = tuple[tuple[str, Mapping[str, object]], ...]

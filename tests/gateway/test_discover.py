@@ -7,9 +7,17 @@ import time
 import pytest
 
 from lila_app.gateway.addresses import is_loopback
+from lila_app.gateway.chat import discover as asking
 from lila_app.gateway.chat.discover import PLACES, Found, Place, discover, places
 from tests.gateway.chat_server import Exchange, serving
-from tests.waiting import SOON
+from tests.waiting import PATIENCE, SOON
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may take longer to answer than the 0.3 s it has, where others compute."""
+    monkeypatch.setattr(asking, "_CONNECT_SECONDS", PATIENCE)
+    monkeypatch.setattr(asking, "_ANSWER_SECONDS", PATIENCE)
 
 
 def ollama(exchange: Exchange) -> None:
@@ -59,7 +67,11 @@ async def test_whatever_else_listens_there_is_no_model_server(answer: object) ->
             assert await discover((Place("ollama", server.origin, path),)) == ()
 
 
-async def test_one_that_does_not_answer_does_not_keep_the_person_waiting() -> None:
+async def test_one_that_does_not_answer_does_not_keep_the_person_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asking, "_CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(asking, "_ANSWER_SECONDS", 1.0)
     with serving(lambda exchange: exchange.stall()) as silent, serving(ollama) as server:
         started = time.monotonic()
         found = await discover(

@@ -12,9 +12,9 @@ import pytest
 from lila_app.assistant import Lila, open_lila
 from lila_app.embedding.port import Embedder
 from lila_app.testing import FakeClock, ScriptedProvider
-from tests.assistant.conftest import clock, embedder, lila, open_again, provider, say
+from tests.assistant.conftest import clock, lila, open_again, provider, say
 
-__all__ = ["clock", "embedder", "lila", "open_again", "provider"]
+__all__ = ["clock", "lila", "open_again", "provider"]
 
 NOW = "2026-12-01T09:00:00+01:00"
 ASKED = (

@@ -19,10 +19,12 @@ TOPICS = (
 OVERRIDE = "[chat]\nmemory = { cap = 900 }\n"
 
 
-def sixty_turns(lila: Lila, provider: ScriptedProvider, clock: FakeClock, notes: Path) -> str:
+def talked(
+    lila: Lila, provider: ScriptedProvider, clock: FakeClock, notes: Path, times: int = 60
+) -> str:
     lila.documents.ingest([notes])
     session = lila.sessions.create("Sixty").id
-    for number in range(60):
+    for number in range(times):
         topic = TOPICS[number % len(TOPICS)]
         if number % 5 == 0:
             lila.memory.add(f"Number {number}: {topic} was settled on day {number}.")
@@ -46,7 +48,7 @@ def test_every_turn_replays_identically_until_something_in_it_is_forgotten(
     notes.mkdir()
     (notes / "pier.md").write_text("# Pier\n\nThe hospital pier has a ferry every 20 minutes.\n")
     lila = open_again()
-    session = sixty_turns(lila, provider, clock, notes)
+    session = talked(lila, provider, clock, notes)
     assert set(statuses(lila).values()) == {"identical"}
 
     lila.close()
@@ -93,7 +95,7 @@ def test_a_cut_is_one_event_and_between_cuts_the_prefix_only_grows(
         "[chat]\nconversation = { cap = 700 }\n"
     )
     (tmp_path / "notes").mkdir()
-    session = sixty_turns(lila, provider, clock, tmp_path / "notes")
+    session = talked(lila, provider, clock, tmp_path / "notes", times=40)
     breaks = 0
     previous = ""
     for request in provider.requests:
@@ -119,7 +121,7 @@ def test_recalled_material_changes_between_turns_while_the_prefix_stands(
 ) -> None:
     (tmp_path / "notes").mkdir()
     lila = open_again()
-    sixty_turns(lila, provider, clock, tmp_path / "notes")
+    talked(lila, provider, clock, tmp_path / "notes", times=26)
     last = [request.messages[-1].content for request in provider.requests[20:26]]
     recalled = [content.partition("\nNow: ")[0] for content in last]
     assert len(set(recalled)) == len(recalled)
