@@ -113,16 +113,7 @@ class Scene:
     ) -> Scene:
         heard: list[Samples] = []
         sound = np.concatenate([silence(0), *self.parts])
-        parts = Parts(
-            policy=self.policy,
-            activity=self.activity,
-            recogniser=self.recogniser or self.reader,
-            synthesiser=self.synthesiser,
-            conversation=self.conversation,
-            speakable=as_written,
-            keep=self.traces.append,
-            push_to_talk=push_to_talk,
-        )
+        parts = self._made(push_to_talk)
         simulation = Simulation(
             parts,
             self.view,
@@ -139,6 +130,25 @@ class Scene:
         self.output = np.concatenate(heard)
         self.sound = hashlib.sha256(self.output.tobytes()).hexdigest()
         return self
+
+    def stream(self, source: Iterator[Samples]) -> Scene:
+        """Play frames that are made as they are heard, and keep no sound and no log."""
+        simulation = Simulation(self._made(False), self.view, source, lambda _: None)
+        self.ended = asyncio.run(simulation.run())
+        self.playback = simulation.playback
+        return self
+
+    def _made(self, push_to_talk: bool) -> Parts:
+        return Parts(
+            policy=self.policy,
+            activity=self.activity,
+            recogniser=self.recogniser or self.reader,
+            synthesiser=self.synthesiser,
+            conversation=self.conversation,
+            speakable=as_written,
+            keep=self.traces.append,
+            push_to_talk=push_to_talk,
+        )
 
     @property
     def spoken(self) -> str:
