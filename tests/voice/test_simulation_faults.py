@@ -94,7 +94,8 @@ def test_after_any_faults_a_question_is_heard_and_answered(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@pytest.mark.timeout(600)
+@settings(max_examples=150)
 @given(FAULTS)
 def test_after_many_more_faults_too(policy: VoicePolicy, faults: Faults) -> None:
     _listens_again(policy, faults)
@@ -125,6 +126,7 @@ def test_with_its_echo_looped_back_it_never_answers_itself(policy: VoicePolicy) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_half_an_hour_of_talk_takes_no_memory_loses_no_turn_and_does_not_drift(
     policy: VoicePolicy,
 ) -> None:
