@@ -7,6 +7,9 @@ import re
 from lila_app.voice.model import Spoken
 from lila_app.voice.speakable.rewriting import Part, keeping, removed, rewrite, saying
 
+_GAP = re.compile(r"[ \t\xa0\u2000-\u200a\u3000]{4,}")
+"""More space than any rule looks at, and long runs of it would cost them time."""
+
 _FENCE = re.compile(
     r"^[ ]{0,3}(?P<mark>`{3,}|~{3,})[^\n]*(?:\n(?s:.*?)(?:^[ ]{0,3}(?P=mark)[`~]*[ \t]*$|\Z)|\Z)",
     re.MULTILINE,
@@ -68,6 +71,7 @@ _SENTENCE_END = ".!?…:;,"
 def strip(spoken: Spoken, code_omitted: str) -> Spoken:
     """Take the markup off; whole pieces of code are named by `code_omitted` alone."""
     spoken = rewrite(spoken, _CONTROL, lambda found: "\n" if "\r" in found[0] else "")
+    spoken = rewrite(spoken, _GAP, saying("   "))
     spoken = _code(spoken, code_omitted)
     spoken = _html(spoken)
     spoken = _links(spoken)

@@ -42,7 +42,9 @@ class Espeak:
         """The sound of a text, a word (with the pause after it) at a time.
 
         espeak-ng runs some pairs of words together and tells when the first begins ("out of", "I
-        am"); the other gets its share of their time by its letters.
+        am"); the other gets its share of their time by its letters. The same text comes out up to
+        0.4 % longer or shorter, by what was said before it; the same texts in the same order come
+        out the same in every process.
         """
         words = spans(text)
         if not words or cancel.is_set():
