@@ -26,10 +26,12 @@ def heard(silero: Silero, samples: Samples) -> list[int]:
 def in_one_go(samples: Samples) -> NDArray[np.float32]:
     """The published model over all frames at once, each with the 64 samples before it."""
     parts = np.stack(frames(samples)).astype(np.float32) / 32_768
-    before = np.vstack([np.zeros((1, 64), np.float32), parts[:-1, -64:]])
+    before = np.zeros((len(parts), 64), np.float32)
+    before[1:] = parts[:-1, -64:]
+    window = np.concatenate([before, parts], axis=1, dtype=np.float32)
     still = np.zeros((1, 1, 128), np.float32)
     session = activity._load(activity._published())  # pyright: ignore[reportPrivateUsage]
-    chances, _, _ = session.run(None, {"input": np.hstack([before, parts]), "h": still, "c": still})
+    chances, _, _ = session.run(None, {"input": window, "h": still, "c": still})
     return chances.reshape(-1)
 
 
