@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from lila_app.embedding import minilm, tokens
+from lila_app.speech.published import BASE, TINY_EN
 
 ROOT = Path(__file__).parents[1]
 NOTICES = (ROOT / "assets" / "third-party-notices.md").read_text(encoding="utf-8")
@@ -23,6 +24,8 @@ def test_every_declared_dependency_is_named_and_no_other() -> None:
 def test_the_sums_are_those_that_are_checked() -> None:
     assert minilm.WEIGHTS_SHA256 in NOTICES
     assert tokens.VOCABULARY_SHA256 in NOTICES
+    for model in (BASE, TINY_EN):
+        assert model.files[0].sha256 in NOTICES
     carried = ROOT / "assets" / "vocabulary"
     found = hashlib.sha256((carried / "minilm-tokenizer.json").read_bytes()).hexdigest()
     assert found == minilm.VOCABULARY_SHA256
