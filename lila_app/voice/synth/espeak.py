@@ -43,7 +43,7 @@ class Espeak:
 
         espeak-ng runs some pairs of words together and tells when the first begins ("out of", "I
         am"); the other gets its share of their time by its letters. The same text comes out up to
-        0.4 % longer or shorter, by what was said before it; the same texts in the same order come
+        1.3 % longer or shorter, by what was said before it; the same texts in the same order come
         out the same in every process.
         """
         words = spans(text)
