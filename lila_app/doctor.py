@@ -32,7 +32,7 @@ def examine(home: Home, profile: str) -> tuple[Check, ...]:
         _chosen(home),
         _space(home),
         _servers(),
-        _sound(),
+        _sound(home),
         _terminal(),
         _keyring(),
         *_keys(home),
@@ -181,17 +181,23 @@ def _servers() -> Check:
     )
 
 
-def _sound() -> Check:
-    from ctypes.util import find_library
+def _sound(home: Home) -> Check:
+    from lila_app import settings
+    from lila_app.sound import cure, lacking
 
-    # On macOS and Windows the audio package brings the library along.
-    if sys.platform in ("darwin", "win32") or find_library("portaudio"):
-        return Check("sound", ok=True, detail="PortAudio is here", needed=False)
+    try:
+        chosen = settings.load(home).voice
+    except LilaError:
+        chosen = settings.VoiceSettings()  # `_settings` has said why
+    lacks = lacking(chosen)
+    if not lacks:
+        return Check("sound", ok=True, detail="all that talking needs is here", needed=False)
+    listed = ", ".join(lack.what for lack in lacks)
     return Check(
         "sound",
         ok=False,
-        detail="PortAudio is missing; speaking with LILA needs it, chat does not",
-        hint="on Debian and Ubuntu: sudo apt install libportaudio2",
+        detail=f"talking with LILA needs what is missing here, chat does not: {listed}",
+        hint=cure(lacks),
         needed=False,
     )
 
