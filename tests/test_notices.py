@@ -21,6 +21,14 @@ def test_every_declared_dependency_is_named_and_no_other() -> None:
     assert set(re.findall(r"(?m)^\| ([\w.-]+) \|", section)) - {"package"} == names
 
 
+def test_every_package_of_an_extra_is_named() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra, lines in extras["optional-dependencies"].items():
+        for line in lines if extra != "dev" else ():
+            name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+            assert f"| {name}, the extra `lila-assistant[{extra}]`" in NOTICES
+
+
 def test_the_sums_are_those_that_are_checked() -> None:
     assert minilm.WEIGHTS_SHA256 in NOTICES
     assert tokens.VOCABULARY_SHA256 in NOTICES
