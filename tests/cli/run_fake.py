@@ -12,7 +12,9 @@ from tests.cli.fake import SESSION, FakeLila, opener
 
 CASES = {
     "answers": FakeLila(sessions_known=(SESSION,)),
-    "never-ends": FakeLila(script=(TextDelta("It begins. "), TextDelta("And")), forever=True),
+    "never-ends": FakeLila(
+        script=(TextDelta("It begins. "), TextDelta("And then. So")), forever=True
+    ),
     "fails": FakeLila(script=(UnavailableError("nothing answered", hint="start the server"),)),
     "consent": FakeLila(
         script=(

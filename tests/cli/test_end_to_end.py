@@ -257,12 +257,12 @@ def test_a_policy_of_ones_own_is_shown_checked_and_refused_when_wrong(tmp_path: 
 def test_ctrl_c_at_a_terminal_keeps_what_was_said_and_what_came(
     tmp_path: Path, server: ModelServer
 ) -> None:
-    server.pieces, server.hang = ("Hello", " there. ", "And"), True
+    server.pieces, server.hang = ("Hello", " there. ", "And then. So"), True
     with terminal(tmp_path, ["-m", "lila_app", "chat", "--plain"]) as screen:
         screen.wait_for("You: ")
         screen.type("Tell me everything\n")
         screen.wait_for("LILA: ")
-        screen.wait_for("Hello")
+        screen.wait_for("Hello there. And then. ")  # what is no whole sentence waits
         screen.type(CTRL_C)
         start = time.monotonic()
         screen.wait_for("[stopped; what came so far is kept]")
@@ -274,7 +274,7 @@ def test_ctrl_c_at_a_terminal_keeps_what_was_said_and_what_came(
     turn = _ok(tmp_path, "sessions", "show", "--json").json["turns"][0]
     assert (turn["user"], turn["reply"], turn["stopped"]) == (
         "Tell me everything",
-        "Hello there. And",
+        "Hello there. And then. So",
         True,
     )
 
@@ -309,7 +309,7 @@ def test_an_interrupted_script_exits_130_and_keeps_it_too(
         assert process.stdout is not None
         said = b""
         while b"there." not in said:
-            said += os.read(process.stdout.fileno(), 100)
+            said += os.read(process.stdout.fileno(), 100) or pytest.fail("it ended by itself")
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
     turn = _ok(tmp_path, "sessions", "show", "--json").json["turns"][0]
