@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import wave
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -134,7 +134,7 @@ def _speaks(spoken: str, language: str) -> bool:
     return re.split(r"[-_]", spoken.casefold())[0] == language
 
 
-def _run(job: dict[str, object], cancel: Flag) -> str | None:
+def _run(job: Mapping[str, object], cancel: Flag) -> str | None:
     """What the process said, None where it was cancelled."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out:
         given.write(json.dumps(job).encode())

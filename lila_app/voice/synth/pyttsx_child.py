@@ -9,6 +9,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -25,10 +26,13 @@ def main() -> None:
     sys.stdout.write(said)
 
 
-def _listed() -> str:
-    import pyttsx3
+def _engine() -> Any:
+    # Imported by name, since the package declares no types.
+    return import_module("pyttsx3").init()
 
-    voices: Any = pyttsx3.init().getProperty("voices")
+
+def _listed() -> str:
+    voices: Any = _engine().getProperty("voices")
     return json.dumps(
         [
             {
@@ -42,9 +46,7 @@ def _listed() -> str:
 
 
 def _saved(job: dict[str, Any]) -> str:
-    import pyttsx3
-
-    engine: Any = pyttsx3.init()
+    engine = _engine()
     engine.setProperty("voice", job["voice"])
     engine.setProperty("rate", job["words_per_minute"])
     target = job["target"]
