@@ -10,6 +10,7 @@ import click
 from lila_app.cli import options
 from lila_app.cli.eval_documents import documents
 from lila_app.cli.eval_extraction import dates, extraction
+from lila_app.cli.eval_follow_up import follow_up
 from lila_app.cli.eval_privacy import privacy
 from lila_app.cli.eval_stale import stale
 from lila_app.cli.output import answer, document, table
@@ -29,6 +30,7 @@ eval.add_command(privacy)
 eval.add_command(dates)
 eval.add_command(extraction)
 eval.add_command(stale)
+eval.add_command(follow_up)
 
 
 @eval.command()

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import asyncio
+import time
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import replace
 from datetime import datetime
 
 from lila_app import moments
 from lila_app.composing import Ask, compose, specify
+from lila_app.context import Context
 from lila_app.facade import convert
-from lila_app.gateway.port import Message, Request
+from lila_app.gateway.calls.calling import Switched
+from lila_app.gateway.port import Message, Request, TextDelta
+from lila_app.replying import Reply
 from lila_app.resources import Resources
 from lila_app.sending import as_request
 from lila_app.storage import entities, mentions, spoken
 from lila_app.views import TurnInfo
+from lila_app.views.spoken import Rehearsed
 
 _WORDS = "…"
 """Stands for the words nobody has said yet, to find where they will stand in the prompt."""
@@ -69,12 +75,33 @@ class Spoken:
 
         Gives way to whoever asks for a reply. Raises LilaError.
         """
-        import asyncio
-
         resources = self._resources
         provider = await asyncio.to_thread(resources.roster.provider, model)
         request = await asyncio.to_thread(self._before_words, began, use_case, session, model)
         await provider.warm(request)
+
+    async def rehearse(
+        self, context: Context, words: str, *, use_case: str, model: str | None
+    ) -> Rehearsed:
+        """Ask a model with a prompt that ends in `words`, once it has read all before them.
+
+        As in a conversation, but nothing is kept of it except what it costs, and no other model is
+        asked in its place. Raises LilaError.
+        """
+        resources, timer = self._resources, time.perf_counter
+        provider = await asyncio.to_thread(resources.roster.provider, model)
+        await asyncio.to_thread(resources.budget.check, [provider])
+        request = as_request(context, use_case)
+        await provider.warm(_before(request, words))
+        reply, began, first = Reply(), timer(), None
+        async with aclosing(resources.caller.stream([provider], request)) as events:
+            async for event in events:
+                if isinstance(event, Switched):
+                    continue
+                reply.take(event)
+                if isinstance(event, TextDelta) and first is None:
+                    first = round(1000 * (timer() - began))
+        return Rehearsed(reply.text, first, reply.usage.total, reply.usage.read)
 
     def _before_words(
         self, began: datetime, use_case: str, session: str | None, model: str | None
@@ -91,10 +118,15 @@ class Spoken:
             before_sequence=None,
             deadline=True,
         )
-        request = as_request(compose(resources, specify(resources, ask, write=False)), use_case)
-        *before, last = request.messages
-        opening = Message(last.role, last.content.removesuffix(_WORDS))
-        return replace(request, messages=(*before, opening), max_tokens=0)
+        context = compose(resources, specify(resources, ask, write=False))
+        return _before(as_request(context, use_case), _WORDS)
 
     def _at(self) -> str:
         return moments.stored(self._resources.clock())
+
+
+def _before(request: Request, words: str) -> Request:
+    """What stands before the person's words, to be read while they are still being said."""
+    *before, last = request.messages
+    opening = Message(last.role, last.content.removesuffix(words))
+    return replace(request, messages=(*before, opening), max_tokens=0)
