@@ -223,3 +223,11 @@ def test_the_notice_says_what_from_where_and_the_other_way(machine: Machine) -> 
     assert small is not None and "pip" not in small
     machine.fetch(MODEL)
     assert fetch_notice(MODEL, machine.models, machine.environ) is None
+
+
+def test_more_than_the_file_is_not_taken(machine: Machine) -> None:
+    machine.places.files["model.bin"] = FILES["model.bin"] * 4
+    with pytest.raises(FetchError, match=r"model\.bin came with .* and should have 2\.0 MB"):
+        machine.fetch(replace(MODEL, parts=()))
+    assert max(done for done, _, _ in machine.said) <= len(FILES["model.bin"])
+    assert not list(machine.models.rglob("model.bin"))
