@@ -61,7 +61,7 @@ class Talk:
         for action in done:
             self.at.setdefault(action, self.now)
         self.shown += [action for action in done if isinstance(action, Show)]
-        rest = [action for action in done if not isinstance(action, Show)]
+        rest: list[Action] = [action for action in done if not isinstance(action, Show)]
         self.log += rest
         return rest
 

@@ -110,6 +110,24 @@ def test_nothing_and_agreeing_let_it_speak_on(text: str) -> None:
     assert "Ask" not in talk.kinds()[talk.kinds().index("Hold") :]
 
 
+@pytest.mark.parametrize(
+    ("heard", "answers"),
+    [("It is Paris. Shall I", True), ("It is Paris. Shall I go on?", True), ("It is", False)],
+)
+def test_agreeing_answers_a_question_that_was_heard(heard: str, answers: bool) -> None:
+    talk = Talk()
+    talk.say("What is the capital of France?")
+    talk.quiet(400)
+    talk.write("It is Paris. Shall I go on?", end=True)
+    talk.sound()
+    talk.speak(600)
+    talk.paused(heard)
+    talk.quiet(192)
+    talk.read("Yeah.")
+    assert (Cut(1, 1, heard) in talk.log) is answers
+    assert (talk.log[-1] == Ask(2, 1, "Yeah.")) is answers
+
+
 def test_its_own_echo_lets_it_speak_on() -> None:
     talk = answered(Talk())
     talk.speak(700)

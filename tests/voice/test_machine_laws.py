@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from lila_app.voice.machine import Rules, start, step
 from lila_app.voice.model import (
@@ -20,6 +30,7 @@ from lila_app.voice.model import (
     Hold,
     Lost,
     Open,
+    Part,
     Paused,
     Phase,
     Pressed,
@@ -34,12 +45,21 @@ from lila_app.voice.model import (
     Silent,
     Tick,
 )
+from lila_app.voice.model import Key as PressedKey
 from tests.voice.talk import policy
 
 POLICY = policy()
 TEXTS = ["", "Stop.", "Okay.", "Yes.", "What time is it?", "I would like to", "Let me think."]
 PIECES = ["It is", " noon. ", "And then ", "\n", "```", " Why?", " a, b and c of a longer clause, "]
+KEYS: list[PressedKey] = ["mute", "stop", "talk", "talk_end"]
+PARTS: list[Part] = ["microphone", "speaker"]
 Key = tuple[int, int]
+T = TypeVar("T")
+
+
+def pick(data: st.DataObject, options: Sequence[T]) -> T:
+    """Often the last one, else any that ever was."""
+    return options[-1] if data.draw(st.booleans()) else data.draw(st.sampled_from(options))
 
 
 class Observer:
@@ -122,9 +142,9 @@ class Conversation(RuleBasedStateMachine):
 
     @initialize(duplex=st.booleans(), push_to_talk=st.booleans())
     def begin(self, duplex: bool, push_to_talk: bool) -> None:
-        self.rules = Rules(POLICY, push_to_talk)
+        self.declared = Rules(POLICY, push_to_talk)
         self.duplex = duplex
-        self.state = start(self.rules, duplex=duplex)
+        self.state = start(self.declared, duplex=duplex)
         self.now = 0
         self.number = 0
         self.key_down = False
@@ -143,7 +163,7 @@ class Conversation(RuleBasedStateMachine):
         self.now += FRAME_MS
         reply = self.state.reply
         echo = reply is not None and reply.sounding and not self.state.duplex
-        by_key = self.rules.push_to_talk
+        by_key = self.declared.push_to_talk
         if self.state.muted or (not self.key_down if by_key else echo):
             self.observer.unreadable.add(self.number)
         self.send(Frame(self.number, speech))
@@ -176,13 +196,13 @@ class Conversation(RuleBasedStateMachine):
     @rule(data=st.data(), text=st.sampled_from(TEXTS), echo=st.booleans())
     def read(self, data: st.DataObject, text: str, echo: bool) -> None:
         if self.observer.jobs:
-            job = self.pick(data, self.observer.jobs)
+            job = pick(data, self.observer.jobs)
             self.send(Recognised(job.turn, job.revision, text, echo=echo))
 
     @rule(data=st.data(), pieces=st.lists(st.sampled_from(PIECES), max_size=4))
     def reply(self, data: st.DataObject, pieces: list[str]) -> None:
         if self.observer.asked:
-            turn, revision = self.pick(data, self.observer.asked)
+            turn, revision = pick(data, self.observer.asked)
             for piece in pieces:
                 self.late(ReplyText(turn, revision, piece))
             end = data.draw(st.sampled_from(["", "end", "fail"]))
@@ -194,28 +214,23 @@ class Conversation(RuleBasedStateMachine):
     @rule(data=st.data())
     def play(self, data: st.DataObject) -> None:
         if self.observer.said:
-            key = self.pick(data, list(self.observer.said))
+            key = pick(data, list(self.observer.said))
             self.late(Audible(*key))
             self.late(Silent(*key, data.draw(st.integers(0, self.observer.said[key]))))
 
     @rule(data=st.data(), heard=st.sampled_from(["", "It is", "It is noon. "]))
     def pause(self, data: st.DataObject, heard: str) -> None:
         if self.observer.holds:
-            self.send(Paused(*self.pick(data, self.observer.holds), heard))
+            self.send(Paused(*pick(data, self.observer.holds), heard))
 
-    @rule(key=st.sampled_from(["mute", "stop", "talk", "talk_end"]))
-    def press(self, key: str) -> None:
+    @rule(key=st.sampled_from(KEYS))
+    def press(self, key: PressedKey) -> None:
         self.key_down = key == "talk" or (self.key_down and key != "talk_end")
-        self.send(Pressed(key))  # pyright: ignore[reportArgumentType]
+        self.send(Pressed(key))
 
-    @rule(part=st.sampled_from(["microphone", "speaker"]), back=st.booleans(), duplex=st.booleans())
-    def fault(self, part: str, back: bool, duplex: bool) -> None:
-        self.send(Back(part, duplex) if back else Lost(part, "gone"))  # pyright: ignore
-
-    def pick(self, data: st.DataObject, options: list) -> object:  # pyright: ignore
-        """Mostly the last one, sometimes one that is long gone."""
-        last = data.draw(st.booleans())
-        return options[-1] if last else data.draw(st.sampled_from(options))
+    @rule(part=st.sampled_from(PARTS), back=st.booleans(), duplex=st.booleans())
+    def fault(self, part: Part, back: bool, duplex: bool) -> None:
+        self.send(Back(part, duplex) if back else Lost(part, "gone"))
 
     def late(self, event: ReplyText | ReplyEnded | ReplyFailed | Audible | Silent) -> None:
         """What comes of dropped work changes nothing."""
@@ -240,7 +255,7 @@ class Conversation(RuleBasedStateMachine):
             self.send(Pressed("mute"))
         self.send(Pressed("talk_end"))
         self.key_down = False
-        for part in ("microphone", "speaker"):
+        for part in PARTS:
             self.send(Back(part, True))
         for _ in range(12_000 // FRAME_MS):
             self.settle_debts()
@@ -260,17 +275,24 @@ class Conversation(RuleBasedStateMachine):
             self.send(Silent(*key, count))
 
     def same_again(self) -> None:
-        state, log = start(self.rules, duplex=self.duplex), list[Action]()
+        state, log = start(self.declared, duplex=self.duplex), list[Action]()
         for event, now in self.events:
             state, actions = step(state, event, now)
             log += actions
         assert log == self.log and state == self.state
 
 
-TestConversation = Conversation.TestCase
-TestConversation.settings = settings(
-    max_examples=60,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+def _many(examples: int) -> settings:
+    slow = [HealthCheck.too_slow]
+    return settings(
+        max_examples=examples, stateful_step_count=40, deadline=None, suppress_health_check=slow
+    )
+
+
+def test_the_laws_hold_whatever_happens() -> None:
+    run_state_machine_as_test(Conversation, settings=_many(30))
+
+
+@pytest.mark.slow
+def test_the_laws_hold_whatever_happens_for_long() -> None:
+    run_state_machine_as_test(Conversation, settings=_many(300))

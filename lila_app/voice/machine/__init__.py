@@ -8,9 +8,9 @@ a `ReplyEnded` or `ReplyFailed`; for every `Say` that is not dropped or cut a `S
 it, or the loss of the speaker; a `Frame` or a `Tick` about every 32 ms. Everything else is bounded
 here: a reading that never comes, a `Hold` that is never answered, a noise without an end.
 
-`state` says what there is, `hearing` when a turn begins and ends, `replying` what becomes of the
-reply, `interrupting` what happens to it when somebody speaks over it or presses a key, `faults`
-what goes on when a part of the sound is lost.
+`state` says what there is. `hearing` makes turns of frames and `turns` has their life, `replying`
+that of a reply; `interrupting` decides what is said over one, `keys` does what a key says, `faults`
+what is left when a part of the sound is lost. `steps` hands each event to whom it concerns.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def judge(move: Move, text: str) -> None:
     if endpoint.among(text, words.stop):
         turns.forget(move)
         replying.cut(move)
-    elif text and not endpoint.among(text, words.agreeing):
+    elif text and (_has_asked(move) or not endpoint.among(text, words.agreeing)):
         _interrupt(move, text)
     elif _all_of_it(move) or _waited(move):
         false_alarm(move)
@@ -58,6 +58,15 @@ def _interrupt(move: Move, text: str) -> None:
         turns.accept(move, text)
     else:
         move.hear(read=False, words=text)
+
+
+def _has_asked(move: Move) -> bool:
+    """Whether all but the last of a reply was heard, and that is a question: "yeah" answers it."""
+    reply = move.state.settled
+    if reply is None or reply.heard is None or not reply.ended:
+        return False
+    rest = reply.written[len(reply.heard) :]
+    return endpoint.asks(reply.written) and sum(rest.count(mark) for mark in ".?!") <= 1
 
 
 def _all_of_it(move: Move) -> bool:
