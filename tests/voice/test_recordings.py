@@ -17,7 +17,7 @@ from lila_app.voice.recognise.whisper import Whisper, opened
 from tests.voice.clips import Clip, Samples, clips, noises, read_wav, share_wrong, wrong
 from tests.voice.sound import required
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 NAMES = (
     "Lila, Zettelkasten, Oyelaran, Kubernetes, Anneliese, Graz, Priya, Tom, Ljubljana, "
