@@ -18,7 +18,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -219,7 +219,7 @@ async def _asked(seen: Outcome, case: Case, context: Context, lila: Lila, model:
 
 
 @contextmanager
-def _beside(like: Home, open_home: Callable[[Path], Lila]) -> Iterator[Lila]:
+def _beside(like: Home, open_home: Callable[[Path], Lila]) -> Generator[Lila]:
     """An empty LILA with the tables and settings of a home, gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         home = Home.at(Path(folder))
