@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lila_app.voice.heard import written
+from lila_app.voice.model import Word
 from lila_app.voice.speakable import speakable
+from lila_app.voice.synth.timing import spans
 
 ENGLISH = {
     # Markup
@@ -192,3 +195,36 @@ def test_nothing_is_left_that_an_engine_would_stumble_over(written: str, languag
     assert not set(said) & set("*`#|[]{}<>\\^~\n\r\t\x1e\u200b👍\ufe0f")
     assert "  " not in said
     assert said == "" or any(map(str.isalnum, said))
+
+
+def heard(text: str, language: str = "en") -> list[str]:
+    """What was heard of a text after none, one, two … all of its spoken words."""
+    spoken = speakable(text, language)
+    words = [Word(0, first, last) for first, last in spans(spoken.text)]
+    return [written(text, spoken, words, count) for count in range(len(words) + 1)]
+
+
+def test_what_was_heard_is_told_in_the_words_that_were_written() -> None:
+    assert heard("Pay **$3.50** [now](https://example.com), Dr. Ada.") == [
+        "",
+        "Pay",
+        *["Pay"] * 4,  # three dollars and fifty
+        "Pay **$3.50**",  # … cents
+        "Pay **$3.50** [now](https://example.com),",
+        "Pay **$3.50** [now](https://example.com), Dr.",
+        "Pay **$3.50** [now](https://example.com), Dr. Ada.",
+    ]
+    assert heard("Paid $2.5 million more") == [
+        "",
+        *["Paid"] * 5,  # two point five million
+        "Paid $2.5 million",  # … dollars
+        "Paid $2.5 million more",
+    ]
+
+
+@given(PIECES, st.sampled_from(["en", "de", "fr"]))
+def test_whatever_was_heard_is_a_beginning_of_what_was_written(text: str, language: str) -> None:
+    told = heard(text, language)
+    assert all(text.startswith(each) for each in told)
+    assert [len(each) for each in told] == sorted(len(each) for each in told)
+    assert told[0] == "" and (len(told) == 1 or told[-1] == text)

@@ -7,6 +7,7 @@ import sys
 from lila_app.errors import SoundError
 from lila_app.settings import VoiceSettings
 from lila_app.voice.ports import Synthesiser
+from lila_app.voice.speakable import speakable
 
 
 def engine(chosen: VoiceSettings) -> Synthesiser:
@@ -15,6 +16,8 @@ def engine(chosen: VoiceSettings) -> Synthesiser:
     Raises `SoundError` with the cure where it is not installed, `UsageError` for a voice that it
     does not have.
     """
+    # Once in a process: the rules' patterns (10 ms), before anybody waits for a first word.
+    speakable("", chosen.language)
     if chosen.engine == "piper":
         from lila_app.voice.synth.piper import Piper
 

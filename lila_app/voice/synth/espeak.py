@@ -32,6 +32,9 @@ class Espeak:
         self._library = library()
         self._voice = _found(self._library, voice, language)
         self._words_per_minute = words_per_minute
+        # The voice's data and numpy are loaded here, not while somebody waits for a first word.
+        for _ in self.synth("a", Flag()):
+            pass
 
     @property
     def rate(self) -> int:
