@@ -47,9 +47,13 @@ class Spoken:
         """Changes whenever names do, in whichever process; costs next to nothing."""
         return entities.generation(self._store)
 
-    def begin(self) -> None:
-        """Settle what a process left open that ended too soon."""
+    def begin(self, *, use_case: str, session: str | None, model: str | None) -> None:
+        """Load what turns need, and settle what a process left open that ended too soon.
+
+        Blocking: half a second, which the first turn would take longer otherwise. Raises LilaError.
+        """
         spoken.settle_all(self._store)
+        self._before_words(self.now(), use_case, session, model)
 
     def settle(self, turn: str) -> None:
         """Say that a turn's words are final: they may be learned from."""

@@ -93,7 +93,12 @@ class SpokenConversation:
 
     async def start(self) -> None:
         """Settle what was left open, load what a first turn needs, read names ahead."""
-        await asyncio.to_thread(self._lila.spoken.begin)
+        await asyncio.to_thread(
+            self._lila.spoken.begin,
+            use_case=self._use_case,
+            session=self._session,
+            model=self._model,
+        )
         self._warm(self._lila.spoken.now())
         await self._hotwords.refresh()
 
