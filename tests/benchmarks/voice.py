@@ -64,14 +64,15 @@ def row(what: str, times: Sequence[int]) -> Row:
     return Row(what, len(times), percentile(times, 50), percentile(times, 95), GOALS.get(what))
 
 
-async def answers(card: Card, having: Senses, repeat: int) -> list[Row]:
+async def answers(card: Card, folder: Path, repeat: int) -> list[Row]:
     """Voice to voice, of each profile and of the stock loop, the recordings taken in turn."""
     said = [clip.samples for clip in clips() if fluent(clip)] * repeat
     profiles = {"default": policy(), "fast": policy(fast=True), "stock": stock(policy())}
     rows: list[Row] = []
     for what, chosen in profiles.items():
         print(f"  {what} …", file=sys.stderr)
-        times, _ = await voice_to_voice(card, having, chosen, said)
+        times, _ = await voice_to_voice(card, senses(folder, chosen), chosen, said)
+        print(f"    {times}", file=sys.stderr)
         rows.append(row(what, times))
     return rows
 
@@ -92,8 +93,8 @@ async def interruptions(card: Card, having: Senses, repeat: int) -> list[Row]:
 
 
 def fluent(clip: Clip) -> bool:
-    """Whether it is one turn: short, and without a pause that would be the end of one."""
-    return len(clip.samples) < 6 * 16_000 and clip.name != "005"
+    """Whether it is one turn for every loop: short, with no pause that would be the end of one."""
+    return len(clip.samples) < 4 * 16_000 and clip.name != "005"
 
 
 def models() -> Path:
@@ -109,10 +110,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("--repeat", type=int, default=1, help="take the recordings so often")
     asked = parser.parse_args()
-    having = senses(models(), policy())
+    folder = models()
     with virtual_card() as card:
-        rows = asyncio.run(answers(card, having, asked.repeat))
-        rows += asyncio.run(interruptions(card, having, asked.repeat))
+        rows = asyncio.run(answers(card, folder, asked.repeat))
+        rows += asyncio.run(interruptions(card, senses(folder, policy()), asked.repeat))
     times = {found.what: found.p50 for found in rows}
     ratio = times["stock"] / times["default"]
     load_average = os.getloadavg()[0]

@@ -124,6 +124,7 @@ class Talking:
         self.view = Following()
         self.traces: list[Trace] = []
         self.loop = Loop(replace(parts, keep=self.traces.append), sound, self.view)
+        self._tail = parts.policy.interruption.tail / 1_000
         self.said_at: list[tuple[float, Samples]] = []
 
     async def say(self, clip: Samples) -> None:
@@ -132,9 +133,18 @@ class Talking:
         await asyncio.to_thread(self.card.say, clip)
 
     async def answered(self, turns: int, seconds: float = 60) -> None:
-        """Wait until so many turns are over."""
+        """Wait until so many turns are over, and the microphone is open again after them."""
         view = self.view
         await becomes(lambda: view.answers >= turns and view.now is Phase.LISTENING, seconds)
+        await asyncio.sleep(2 * self._tail)
+
+    async def until(self, true: Callable[[], bool], seconds: float = 60) -> None:
+        """Wait until something is so."""
+        await becomes(true, seconds)
+
+    def tells(self, text: str) -> bool:
+        """Whether the person was told this."""
+        return any(line.startswith("told:") and text in line for line in self.view.lines)
 
     async def speaking(self, seconds: float = 60) -> None:
         """Wait until LILA speaks."""
@@ -166,6 +176,9 @@ async def talking(
     try:
         await becomes(lambda: bool(talk.view.levels) or task.done(), 30)
         yield talk
+    except TimeoutError as error:
+        error.add_note("\n".join(talk.view.lines))
+        raise
     finally:
         talk.loop.press("quit")
         await task
