@@ -101,9 +101,15 @@ async def say(pilot: Pilot[None], text: str) -> None:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Until no turn is under way and none waits."""
+    """Until no turn is under way and none waits, and what follows a turn has been looked for."""
+
+    def over() -> bool:
+        turns = chat(pilot)._turns
+        ended = state(pilot) in ("ready", "stopped", "failed")
+        return ended and (turns is None or turns.is_finished)
+
     await pilot.pause()
-    await until(pilot, lambda: state(pilot) in ("ready", "stopped", "failed"))
+    await until(pilot, over)
     await pilot.pause()
 
 

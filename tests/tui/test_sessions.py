@@ -175,7 +175,7 @@ async def test_the_conversation_being_answered_is_neither_deleted_nor_left(
         await until(pilot, lambda: state(pilot) == "answering")
         await opened(pilot)
         await pilot.press("ctrl+x")
-        await pilot.pause()
+        await until(pilot, lambda: bool(notifications(pilot)))
         assert "stop it first" in notifications(pilot)[-1]
         await pilot.press("down", "enter")
         await closed(pilot)
