@@ -80,7 +80,7 @@ class Loop:
         self._speaker: Speaker | None = None
         self._showing = Showing(view)
         policy = parts.policy
-        self._tracing = Tracing(policy.activity.ends, parts.keep)
+        self._tracing = Tracing(policy.activity.ends, parts.keep, lambda: self.playback.starved_ms)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,

@@ -80,8 +80,7 @@ class Playback:
         self.rate = rate
         self.latency_ms = 0
         """From a sample that is pulled to one that is heard; set once the speaker is open."""
-        self.starved = 0
-        """Samples of silence within speech, because its sound was not there in time."""
+        self._starved = 0
         self._fade = rate * fade_ms // 1_000
         self._clock = clock
         self._notice = notice
@@ -160,6 +159,11 @@ class Playback:
             return any(begun <= last and ended >= first for begun, ended in self._sounding)
 
     @property
+    def starved_ms(self) -> int:
+        """How much silence there was within speech, because its sound was not there in time."""
+        return self._starved * 1_000 // self.rate
+
+    @property
     def ahead_ms(self) -> int:
         """How much sound waits to be heard."""
         with self._lock:
@@ -213,7 +217,7 @@ class Playback:
                     events.append((Silent(piece.turn, piece.revision, len(self._heard)), at))
             else:
                 if self._sounded and piece.position >= piece.length:
-                    self.starved += len(out) - filled
+                    self._starved += len(out) - filled
                 return
 
     def _note(self, piece: Piece, begins: int, ends: int) -> None:

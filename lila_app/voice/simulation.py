@@ -7,6 +7,7 @@ runs over the same parts say the same at the same time, as fast as the parts are
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -98,7 +99,7 @@ class Simulation:
         self._time = Timeline()
         self._showing = Showing(view)
         policy, costs = parts.policy, parts.policy.simulation
-        self._tracing = Tracing(policy.activity.ends, parts.keep)
+        self._tracing = Tracing(policy.activity.ends, parts.keep, lambda: self.playback.starved_ms)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -136,6 +137,7 @@ class Simulation:
         try:
             while self._showing.phase is not Phase.ENDED and await self._time.step():
                 await self._talker.catch_up()
+                await asyncio.sleep(0)  # what the conversation does beside must get its turn
         finally:
             self._tracing.end(self._time.now)
             await self._talker.close()

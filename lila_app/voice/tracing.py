@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lila_app.voice.model import (
     Action,
     Ask,
@@ -29,10 +31,15 @@ class Tracing:
     A turn in which nothing was asked for leaves no trace.
     """
 
-    def __init__(self, ends: int, keep: Keep) -> None:
-        """`ends` is the chance (per mille) of speech from which a frame is still part of it."""
+    def __init__(self, ends: int, keep: Keep, starved: Callable[[], int] = lambda: 0) -> None:
+        """`ends` is the chance (per mille) of speech from which a frame is still part of it.
+
+        `starved` says how much silence (ms) there was within speech so far, for want of sound.
+        """
         self._ends = ends
         self._keep = keep
+        self._starved = starved
+        self._starved_before = 0
         self._voiced: int | None = None
         self._open: dict[int, Trace] = {}
 
@@ -72,6 +79,7 @@ class Tracing:
         match action:
             case Open(turn=turn):
                 self._open[turn] = Trace(turn)
+                self._starved_before = self._starved()
             case Recognise() | Ask() | Say() | Cut():
                 if trace := self._open.get(action.turn):
                     _act(trace, action, now)
@@ -105,6 +113,7 @@ class Tracing:
         trace = self._open.pop(turn, None)
         if trace is not None and trace.asked:
             trace.ended = now
+            trace.starved = self._starved() - self._starved_before
             self._keep(trace)
 
     def _of(self, turn: int, revision: int) -> Trace | None:

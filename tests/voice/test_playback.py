@@ -81,7 +81,7 @@ def test_the_pieces_of_a_reply_are_heard_one_after_the_other_without_a_gap() -> 
     heard = np.concatenate([bench.pull() for _ in range(6)])
     assert np.array_equal(heard[: 3 * WORD], np.concatenate([_tone(0), _tone(1), _tone(0)]))
     assert not heard[3 * WORD :].any()
-    assert bench.playback.starved == 0
+    assert bench.playback.starved_ms == 0
 
 
 def test_the_first_and_the_last_sample_are_told_of_when_they_are_heard() -> None:
@@ -115,7 +115,7 @@ def test_sound_that_is_late_leaves_a_gap_that_is_counted() -> None:
     bench = Bench()
     piece = bench.say("one ", whole=False)
     bench.pull(WORD + 80)
-    assert bench.playback.starved == 80
+    assert bench.playback.starved_ms == 10
     bench.playback.append(piece, Sound(_tone(7)))
     bench.playback.finish(piece)
     assert bench.pull(WORD)[0] == 1_007

@@ -156,6 +156,38 @@ def test_stop_ends_a_reply_and_asks_for_nothing(policy: VoicePolicy) -> None:
     assert not scene.spoken.endswith("They all end.")
 
 
+def test_stop_is_heard_also_where_lila_has_just_said_it(policy: VoicePolicy) -> None:
+    """Its own word come back would be an echo; a person's stop must not be taken for one."""
+    reply = words("They never stop. They stop nowhere. They do not stop at all, as rivers do.")
+    scene = Scene(policy, answer=lambda _: reply).says("rivers please.", after=300).silent(2_500)
+    scene.says("stop").silent(8_000).play()
+    assert scene.conversation.turns[1].interrupted
+
+
+def test_the_word_lila_has_just_offered_is_an_answer_and_no_echo(policy: VoicePolicy) -> None:
+    answers = iter([words("Do you want tea or coffee?"), words("Here it is.")])
+    scene = Scene(policy, answer=lambda _: next(answers)).says("a drink please.", after=300)
+    scene.silent(3_200).says("coffee").silent(9_000).play()
+    assert [turn.text for turn in scene.conversation.turns.values()] == [
+        "a drink please.", "coffee"
+    ]  # fmt: skip
+    assert (
+        scene.when("Silent(turn=1")
+        < scene.when("Open(turn=2")
+        < scene.when("Silent(turn=1") + 1_500
+    )
+
+
+def test_a_reply_that_is_cut_is_written_no_further(policy: VoicePolicy) -> None:
+    scene = Scene(policy, answer=lambda _: RIVERS).says("rivers please.", after=300).silent(2_500)
+    scene.says("what about lakes?").silent(12_000).play(pace=lambda turn, count: 400)
+    assert scene.conversation.closed_early == 1
+    asked = scene.when("Cut(turn=1")
+    assert not [
+        line for line in scene.log if "ReplyText(turn=1" in line and int(line.split()[0]) > asked
+    ]
+
+
 def test_clicks_hum_and_hiss_make_no_turn(policy: VoicePolicy) -> None:
     scene = Scene(policy).silent(500)
     for seed in range(10):
@@ -201,13 +233,13 @@ def test_a_synthesiser_slower_than_speech_leaves_gaps_and_no_word_out(policy: Vo
     scene = Scene(slow, answer=lambda _: RIVERS).says("rivers please.", after=300)
     scene.silent(12_000).play()
     assert scene.spoken == "".join(RIVERS).strip()
-    assert scene.playback.starved > 0
+    assert scene.traces[0].starved == scene.playback.starved_ms > 0
     assert scene.phases[-2:] == ["listening", "ended"]
 
 
 def test_speech_that_is_made_in_time_has_no_gap(policy: VoicePolicy) -> None:
     scene = Scene(policy, answer=lambda _: RIVERS).says("rivers please.", after=300)
-    assert scene.silent(9_000).play().playback.starved == 0
+    assert scene.silent(9_000).play().playback.starved_ms == 0
 
 
 def test_a_model_that_fails_is_told_and_spoken_and_lila_listens_again(policy: VoicePolicy) -> None:

@@ -151,7 +151,7 @@ def test_half_an_hour_of_talk_takes_no_memory_loses_no_turn_and_does_not_drift(
     assert len(scene.traces) == len(scene.conversation.turns) == turns
     assert all(turn.reply == "".join(REPLY) for turn in scene.conversation.turns.values())
     assert counted[1] - counted[0] < 20_000_000
-    assert scene.playback.starved == 0
+    assert scene.playback.starved_ms == 0
     waits = [stages(trace)["voice_to_voice"] for trace in scene.traces]
     assert max(waits) - min(waits) <= FRAME_MS + BLOCK_MS
     assert abs(sum(waits[:20]) - sum(waits[-20:])) <= 20 * (FRAME_MS + BLOCK_MS) // 4
