@@ -107,24 +107,28 @@ def test_noise_is_nothing_even_where_voice_activity_let_it_through(
     assert {noise: text for noise, text in read.items() if text} == {}
 
 
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        ("Hey Lila, what did Oyelaran say yesterday?", "Oyelaran"),
-        ("Did Marta Kowalska answer the letter from Ljubljana?", "Marta Kowalska"),
-    ],
-)
-def test_a_name_that_is_known_is_read_as_it_is_written(
-    loaded: Callable[[str, int], Whisper],
-    policy: VoicePolicy,
-    tmp_path: Path,
-    said: str,
-    name: str,
+def test_names_that_are_known_are_read_as_they_are_written(
+    loaded: Callable[[str, int], Whisper], policy: VoicePolicy, tmp_path: Path
 ) -> None:
     whisper = loaded("whisper-base", policy.recogniser.least)
-    sound = spoken(said, tmp_path)
-    assert name not in whisper.recognise(sound, hotwords="").text
-    assert name in whisper.recognise(sound, hotwords=NAMES).text
+    sentences = {
+        "Lila": "Hey Lila, what did the doctor say yesterday?",
+        "Marta Kowalska": "Did Marta Kowalska answer the letter from the bank?",
+        "Priya": "Please tell Priya that I am late for dinner.",
+        "Oyelaran": "What did Oyelaran say about the house?",
+        "PostgreSQL": "Please ask her whether PostgreSQL is ready.",
+    }
+    sounds = {name: spoken(said, tmp_path) for name, said in sentences.items()}
+
+    def found(hotwords: str) -> set[str]:
+        texts = {
+            name: whisper.recognise(sound, hotwords=hotwords).text for name, sound in sounds.items()
+        }
+        print(texts)
+        return {name for name, text in texts.items() if name in text}
+
+    plain, named = found(""), found(NAMES)
+    assert plain <= named and len(named) >= len(plain) + 2
 
 
 def test_a_model_of_english_alone_reads_no_german(speech_models: Path, policy: VoicePolicy) -> None:
