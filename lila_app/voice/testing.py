@@ -300,20 +300,23 @@ class Recorder:
 
 
 class EchoingRoom:
-    """A room in which the microphone hears the speaker: `simulation.Room`, at 16 kHz."""
+    """A room in which the microphone hears the speaker: `simulation.Room`."""
 
-    def __init__(self, *, delay_ms: int, share: float) -> None:
-        """`share` of the speaker's loudness comes back after `delay_ms`."""
+    def __init__(self, *, delay_ms: int, share: float, rate: int = RATE) -> None:
+        """`share` of the loudness of a speaker of `rate` comes back after `delay_ms`."""
         import numpy as np
 
+        from lila_app.voice.resample import Resampler
+
         self._share = share
+        self._resampler = Resampler(rate, RATE)
         self._air = np.zeros(delay_ms * RATE // 1_000, np.int16)
 
     def played(self, samples: Samples) -> None:
         """The sound is on its way."""
         import numpy as np
 
-        self._air = np.concatenate((self._air, samples))
+        self._air = np.concatenate((self._air, self._resampler.feed(samples)))
 
     def heard(self, frame: Samples) -> Samples:
         """What arrives now, over what is said."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lila_app.voice.model import FRAME, RATE, Phase
 from lila_app.voice.parts import Parts
 from lila_app.voice.policy import VoicePolicy
-from lila_app.voice.ports import Activity, Recogniser
+from lila_app.voice.ports import Activity, Recogniser, Synthesiser
 from lila_app.voice.simulation import Given, Room, Simulation
 from lila_app.voice.testing import (
     Answer,
@@ -74,6 +74,8 @@ class Scene:
     traces: list[Trace] = field(default_factory=list)
     conversation: FakeConversation = field(init=False)
     synthesiser: ToneSynthesiser = field(init=False)
+    voice: Synthesiser | None = None
+    """Speaks in place of tones."""
     reader: ToneRecogniser = field(init=False)
     sound: str = ""
     """The hash of all that left the speaker."""
@@ -143,7 +145,7 @@ class Scene:
             policy=self.policy,
             activity=self.activity,
             recogniser=self.recogniser or self.reader,
-            synthesiser=self.synthesiser,
+            synthesiser=self.voice or self.synthesiser,
             conversation=self.conversation,
             speakable=as_written,
             keep=self.traces.append,

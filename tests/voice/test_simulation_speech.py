@@ -16,7 +16,7 @@ from lila_app.voice.model import RATE, Recognition
 from lila_app.voice.policy import VoicePolicy
 from lila_app.voice.resample import Resampler
 from lila_app.voice.synth.espeak import Espeak
-from lila_app.voice.testing import ScriptedRecogniser
+from lila_app.voice.testing import EchoingRoom, ScriptedRecogniser
 from tests.voice.clips import noises
 from tests.voice.scenes import Samples, Scene, in_order, silence, words
 from tests.voice.sound import required
@@ -64,7 +64,7 @@ class Script:
         loudest = int((blocks**2).sum(axis=1).argmax())
         place = self.sound.tobytes().find(samples[loudest * 512 : loudest * 512 + 512].tobytes())
         if place < 0:
-            return Recognition("", "no words")
+            return Recognition("These are nobody's words.")
         first = place // 2 - loudest * 512
         text = " ".join(word for at, word in self._words if first <= at < first + len(samples))
         return Recognition(text, "" if text else "no words")
@@ -132,6 +132,25 @@ def test_twenty_noises_make_no_turn(policy: VoicePolicy) -> None:
         scene = Scene(policy, answer=lambda _: REPLY, activity=Silero(), recogniser=reader)
         scene.silent(500).hears(sound).silent(1_500).play()
         assert not scene.conversation.turns, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.2, 0.9])
+def test_on_loudspeakers_it_hears_who_speaks_and_never_itself(
+    policy: VoicePolicy, script: Script, voice: Espeak, share: float
+) -> None:
+    """Five minutes in a room that gives back what LILA says; whatever is not the person's own
+    sound, sample by sample, would be read as words to answer.
+    """
+    questions = [f"Tell me about river number {number}, please." for number in range(15)]
+    for question in questions:
+        script.silent(1_000).says(question).silent(17_000)
+    room = EchoingRoom(delay_ms=150, share=share, rate=voice.rate)
+    scene = Scene(policy, answer=lambda _: REPLY, activity=Silero(), recogniser=script, voice=voice)
+    scene.hears(script.sound).play(duplex=False, room=room)
+    assert _texts(scene) == questions
+    assert not any(turn.interrupted for turn in scene.conversation.turns.values())
+    assert scene.ended >= 300_000
 
 
 def test_two_runs_hear_the_same_at_the_same_time(policy: VoicePolicy, voice: Espeak) -> None:
