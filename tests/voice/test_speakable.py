@@ -56,11 +56,15 @@ ENGLISH = {
     "555-123-4567": "five five five, one two three, four five six seven",
     "won 3:2": "won three to two",
     "a 1920x1080 screen, 3x as large": (
-        "a nineteen twenty by one thousand eighty screen, three times as large"
+        "a nineteen twenty by ten eighty screen, three times as large"
     ),
     "#1 of ~20": "number one of about twenty",
-    "x^2 + 2 * 3 = 6": "x to the power of two plus two times three equals six",
+    "x^2 + 2^10 * 3 = 6": "x squared plus two to the power of ten times three equals six",
     "GPT-4 and MP3": "GPT-four and MP3",
+    "9/11, 7/2 and 50/50": "nine eleven, seven slash two and fifty fifty",
+    "p. 12, No. 5, no. No.": "page twelve, number five, no. No.",
+    "3.5M, .5 and 10−3": "three point five million, zero point five and ten minus three",
+    "5'10\" tall": "five foot ten tall",
     # Dates and times
     "on 2026-11-30": "on November thirtieth, twenty twenty-six",
     "at 2026-01-02T09:05:00Z": "at January second, twenty twenty-six at nine oh five",
@@ -76,6 +80,7 @@ ENGLISH = {
     ),
     "at 3pm, 3:30 p.m. or 10 AM.": "at three p.m., three thirty p.m. or ten a.m.",
     "from 1:30-2:45": "from one thirty to two forty-five",
+    "10:30 AM–12:00 PM on Mon, Jan 5": ("ten thirty a.m. to twelve p.m. on Monday, January fifth"),
     # Money and units
     "$3.50, $1, $0.99, €3 and 1,000 €": (
         "three dollars and fifty cents, one dollar, ninety-nine cents, three euros and "
@@ -89,6 +94,9 @@ ENGLISH = {
         "minus three degrees Celsius, one hundred percent"
     ),
     "50 km/h for 1 h": "fifty kilometers per hour for one hour",
+    "~$15, $10/month, £9.99/year": (
+        "about fifteen dollars, ten dollars per month, nine pounds and ninety-nine pence per year"
+    ),
     # Addresses
     "https://www.example.com/path?q=1.": "example dot com.",
     "Mail ada.l-x@example.org!": "Mail ada dot l dash x at example dot org!",
@@ -103,6 +111,8 @@ ENGLISH = {
     "A → B, a < b": "A, B, a is less than b",
     "Well — yes… no": "Well, yes. no",
     'She said "hello" to the others\' friends': "She said hello to the others' friends",
+    "port :8080 and C:\\Users\\ada [x](y)": "port :eight thousand eighty and C: Users ada x",
+    "Fine :) I <3 it": "Fine I it",
     # Decoration
     "Great 🎉! 👍🏽": "Great!",
     "👍": "thumbs up sign",

@@ -8,13 +8,23 @@ from functools import lru_cache
 from lila_app.voice.model import Spoken
 from lila_app.voice.speakable.language import Language
 from lila_app.voice.speakable.numbers import figure, figures, spoken_number
-from lila_app.voice.speakable.rewriting import rewrite
+from lila_app.voice.speakable.rewriting import rewrite, saying
+
+_PER = re.compile(r"(?<=[\d€$£])/(?=[^\W\d_]{2})")
+_FEET = re.compile(r"(?<![\w.])(\d{1,2})['’′](\d{1,2})(?:[\"”″]|''|(?!\w))")
 
 
 def rewrite_amounts(spoken: Spoken, language: Language) -> Spoken:
     """Say "$3.50" and "5 km" with their currencies and units."""
+    spoken = rewrite(spoken, _PER, saying(f" {language.per} "))
+    if "ft" in language.units:
+        spoken = rewrite(spoken, _FEET, lambda found: _tall(found, language))
     spoken = rewrite(spoken, _money(language), lambda found: _paid(found, language))
     return rewrite(spoken, _measure(language), lambda found: _measured(found, language))
+
+
+def _tall(found: re.Match[str], language: Language) -> str:
+    return f"{language.cardinal(int(found[1]))} foot {language.cardinal(int(found[2]))}"
 
 
 def _listed(names: object) -> str:

@@ -45,6 +45,7 @@ def rewrite_dates(spoken: Spoken, language: Language) -> Spoken:
         spoken = rewrite(spoken, _POINTS, points)
         return rewrite(spoken, _day_month(language), lambda found: _german(found, language))
     spoken = rewrite(spoken, _DECADE, lambda found: _decade(found, language))
+    spoken = rewrite(spoken, _weekday(language), lambda found: _day_of_week(found, language))
     spoken = rewrite(spoken, _SLASHES, lambda found: _slashed(found, language))
     spoken = rewrite(spoken, _month_day(language), lambda found: _month_first(found, language))
     return rewrite(spoken, _day_of_month(language), lambda found: _day_first(found, language))
@@ -126,6 +127,16 @@ def _month(name: str, language: Language) -> int:
     found = name.rstrip(".")[:3].casefold()
     starts = [month[:3].casefold() for month in language.months]
     return starts.index(found) + 1
+
+
+@lru_cache(maxsize=4)
+def _weekday(language: Language) -> re.Pattern[str]:
+    short = "|".join(day[:3] for day in language.weekdays)
+    return re.compile(rf"\b({short})\b\.?(?=,? (?:\d|{_names(language)}))")
+
+
+def _day_of_week(found: re.Match[str], language: Language) -> str:
+    return next(day for day in language.weekdays if day.startswith(found[1]))
 
 
 @lru_cache(maxsize=4)

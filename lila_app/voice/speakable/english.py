@@ -21,20 +21,14 @@ _ORDINALS = {
     "twelve": "twelfth",
 }
 _FRACTIONS = {2: ("half", "halves"), 4: ("quarter", "quarters")}
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_SHORT_MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sept?", "Oct", "Nov", "Dec"),
+)
 
 
 def cardinal(number: int) -> str:
@@ -141,6 +135,7 @@ ENGLISH = Language(
     plus="plus",
     to="to",
     ratio="to",
+    per="per",
     slash="slash",
     number_dot="point",
     by="by",
@@ -157,10 +152,9 @@ ENGLISH = Language(
     fraction=fraction,
     ordinal_suffix=r"(?:st|nd|rd|th)\b",
     spelled=spelled,
-    months=tuple(_MONTHS),
-    short_months=tuple(
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept?", "Oct", "Nov", "Dec"]
-    ),
+    months=_MONTHS,
+    short_months=_SHORT_MONTHS,
+    weekdays=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     day_first=False,
     units={
         "km": _unit("kilometer"),
@@ -267,6 +261,7 @@ ENGLISH = Language(
         "billion": "billion",
         "trillion": "trillion",
     },
+    bare_scales={"k": "thousand", "K": "thousand", "M": "million"},
     abbreviations={
         "e.g.": "for example",
         "i.e.": "that is",
@@ -305,6 +300,17 @@ ENGLISH = Language(
         "ASAP": "as soon as possible",
         "FYI": "for your information",
         "TBD": "to be decided",
+    },
+    counted={
+        "No.": "number",
+        "no.": "number",
+        "p.": "page",
+        "pp.": "pages",
+        "Fig.": "figure",
+        "fig.": "figure",
+        "Ch.": "chapter",
+        "Sec.": "section",
+        "Vol.": "volume",
     },
     closing=frozenset(("etc.", "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "Ave.", "Blvd.")),
     signs={

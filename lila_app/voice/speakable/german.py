@@ -20,20 +20,14 @@ _SCALES = (
 )
 _ORDINALS = {1: "erste", 3: "dritte", 7: "siebte", 8: "achte"}
 _FRACTIONS = {2: ("halb", "halbe"), 3: ("drittel", "drittel"), 7: ("siebtel", "siebtel")}
-_MONTHS = [
-    "Januar",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
-    "Dezember",
-]
+_MONTHS = (
+    *("Januar", "Februar", "März", "April", "Mai", "Juni"),
+    *("Juli", "August", "September", "Oktober", "November", "Dezember"),
+)
+_SHORT_MONTHS = (
+    *("Jan", "Feb", "Mär", "Apr", "Mai", "Jun"),
+    *("Jul", "Aug", "Sept?", "Okt", "Nov", "Dez"),
+)
 _DATIVE = ("am", "vom", "zum", "beim", "im", "dem", "den", "seit", "bis", "ab")
 _SAID_AS_WORDS = [
     "NATO",
@@ -107,7 +101,7 @@ def ordinal(number: int) -> str:
 def year(number: int) -> str:
     """A year of four digits: 1984 is "neunzehnhundertvierundachtzig"."""
     century, rest = divmod(number, 100)
-    if century >= 20:
+    if century >= 20 or century == 10:
         return cardinal(number).removeprefix("ein")
     return f"{cardinal(century)}hundert" + (cardinal(rest) if rest else "")
 
@@ -175,6 +169,7 @@ GERMAN = Language(
     plus="plus",
     to="bis",
     ratio="zu",
+    per="pro",
     slash="Schrägstrich",
     number_dot="Punkt",
     by="mal",
@@ -191,10 +186,9 @@ GERMAN = Language(
     fraction=fraction,
     ordinal_suffix=r"\.(?=\s[a-zäöüA-ZÄÖÜ])",
     spelled=spelled,
-    months=tuple(_MONTHS),
-    short_months=tuple(
-        ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sept?", "Okt", "Nov", "Dez"]
-    ),
+    months=_MONTHS,
+    short_months=_SHORT_MONTHS,
+    weekdays=(),
     day_first=True,
     units={
         "km": _unit("ein", "Kilometer"),
@@ -269,6 +263,7 @@ GERMAN = Language(
         "Milliarden": "Milliarden",
         "Milliarde": "Milliarde",
     },
+    bare_scales={},
     abbreviations={
         "z.B.": "zum Beispiel",
         "z. B.": "zum Beispiel",
@@ -305,6 +300,7 @@ GERMAN = Language(
         "Abb.": "Abbildung",
         "Kap.": "Kapitel",
     },
+    counted={"S.": "Seite", "Bd.": "Band", "Art.": "Artikel", "Abs.": "Absatz"},
     closing=frozenset(("usw.", "etc.", "o.ä.", "o.Ä.")),
     signs={
         "&": "und",

@@ -42,6 +42,7 @@ class Language:
     plus: str
     to: str
     ratio: str
+    per: str
     slash: str
     number_dot: str
     """The points of a version."""
@@ -63,12 +64,18 @@ class Language:
     """Whether a word in capitals must be spelled for the engines to say it right."""
     months: tuple[str, ...]
     short_months: tuple[str, ...]
+    weekdays: tuple[str, ...]
+    """Where their first three letters are short for them; empty where not."""
     day_first: bool
     units: Mapping[str, Amount]
     currencies: Mapping[str, Currency]
     scales: Mapping[str, str]
     """Words after an amount ("million", "bn"), as they are said."""
+    bare_scales: Mapping[str, str]
+    """Scales that are written right behind a number, without a currency: "10k"."""
     abbreviations: Mapping[str, str]
+    counted: Mapping[str, str]
+    """Abbreviations that are that only before a number: "p. 12"."""
     closing: frozenset[str]
     """Abbreviations that may end a sentence: before a capital they do."""
     signs: Mapping[str, str]

@@ -10,26 +10,31 @@ from lila_app.voice.speakable.language import Language
 from lila_app.voice.speakable.rewriting import Part, Write, rewrite, saying
 
 _RANGE = re.compile(
-    r"(?<![\w.,:-])([$€£]?\d[\d.,:]*[%°]?)(?:\s?[–—]\s?|-)(?=[$€£]?\d[\d.,:]*(?![\d-]))"
+    r"(?<![\w.,:-])([$€£]?\d[\d.,:]*[%°]?(?: ?[AaPp]\.?[Mm]\b\.?)?)"
+    r"(?:\s?[–—]\s?|-)(?=[$€£]?\d[\d.,:]*(?![\d-]))"
 )
 _PHONE = re.compile(
     r"(?<![\w+.-])(?:(?:\+\d|\b0\d)[\d ()/-]{5,}\d|\(?\d{3}\)?[ -]\d{3}-\d{4}|\d{3}-\d{4})(?![\w-])"
 )
 _VERSION = re.compile(r"(?<![\w.,])v?(\d+(?:\.\d+){2,})(?![\w])")
-_AROUND = re.compile(r"(?<![\w.])(24)/(7)(?![\w/])")
+_AROUND = re.compile(r"(?<![\w./])(?:(24)/(7)|(9)/(11)|(50)/(50))(?![\w/])")
 _FRACTION = re.compile(r"(?<![\w./,])(?:(\d+)[  ])?(\d{1,3})/(\d{1,3})(?![\w/.]\d|[\w/])")
-_YEAR = re.compile(r"(?<![\w.,#+-])(?:1[1-9]|20)\d\d(?![\w]|[.,:/]\d|-\d)")
+_YEAR = re.compile(r"(?<![\w.,#+-])(?:10[1-9]|1[1-9]\d|20\d)\d(?![\w]|[.,:/]\d|-\d)")
 _BY = re.compile(r"(?<=\d) ?[x×] ?(?=\d)")
-_FOLD = re.compile(r"(?<![\w.])(\d+)x(?!\w)")
 _TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
 _RATIO = re.compile(r"(?<=\d):(?=\d)")
-_LESS = re.compile(r"(?<=\d) [-−] (?=\d)")
+_LESS = re.compile(r"(?<=\d)(?: - | ?− ?)(?=\d)")
+_BELOW_ONE = re.compile(r"(?<![\w.])\.(\d+)(?![\w.])")
+_SQUARE = re.compile(r"\^([23])(?![\w.])")
 _POWER = re.compile(r"(?<=[\w)])\^(?=[\w(-])")
 _COUNTED = re.compile(r"(?<![\w#])#(?=\d)|№ ?")
 _ABOUT = re.compile(r"(?<![\w~])~ ?(?=[\d$€£])")
 _ARTICLES = re.compile(
     r"\b(?:der|die|das|dem|den|des|am|im|vom|zum|beim|jeder|jedem|jeden)\Z", re.I
 )
+_DIVISORS = (2, 3, 4, 5, 6, 8, 10)
+"""Of fractions that people say as such."""
+
 _MOST = 15
 """Digits of the longest number that is said as one; longer ones are read digit by digit."""
 
@@ -56,7 +61,7 @@ def spoken_number(whole: str, decimals: str, language: Language) -> str:
 
 
 def rewrite_ranges(spoken: Spoken, language: Language) -> Spoken:
-    """Say the dash between two numbers, and telephone numbers digit by digit."""
+    """Say what stands before and between numbers; and telephone numbers, digit by digit."""
 
     def digits(found: re.Match[str]) -> str | None:
         if sum(map(str.isdigit, found[0])) < 7:
@@ -66,6 +71,7 @@ def rewrite_ranges(spoken: Spoken, language: Language) -> Spoken:
         return plus + ", ".join(_digits(group, language) for group in groups)
 
     spoken = rewrite(spoken, _PHONE, digits)
+    spoken = rewrite(spoken, _ABOUT, saying(f"{language.about} "))
     return rewrite(spoken, _RANGE, lambda found: [found.span(1), f" {language.to} "])
 
 
@@ -81,18 +87,20 @@ def rewrite_numbers(spoken: Spoken, language: Language) -> Spoken:
 
     rules: tuple[tuple[re.Pattern[str], Write], ...] = (
         (_VERSION, version),
-        (_AROUND, saying(f"{language.cardinal(24)} {language.cardinal(7)}")),
+        (_AROUND, lambda found: _one_by_one(found, language)),
+        (_scaled(language), lambda found: _large(found, language)),
+        (_fold(language), lambda found: _many_times(found, language)),
         (_FRACTION, lambda found: _part(found, language)),
         (_BY, saying(f" {language.by} ")),
-        (_FOLD, lambda found: f"{spoken_number(found[1], '', language)} {language.times}"),
         (_TIMES, saying(f" {language.times} ")),
         (_RATIO, saying(f" {language.ratio} ")),
         (_LESS, saying(f" {language.minus} ")),
+        (_SQUARE, lambda found: f" {language.signs['²' if found[1] == '2' else '³']} "),
         (_POWER, saying(f" {language.power} ")),
         (_COUNTED, saying(f"{language.number} ")),
-        (_ABOUT, saying(f"{language.about} ")),
         (_place(language), lambda found: _placed(found, language)),
         (_YEAR, lambda found: language.year(int(found[0]))),
+        (_BELOW_ONE, lambda found: spoken_number("0", found[1], language)),
         (_number(language), lambda found: _plain(found, language)),
     )
     for pattern, write in rules:
@@ -104,10 +112,34 @@ def _digits(number: str, language: Language) -> str:
     return " ".join(language.cardinal(int(digit)) for digit in number)
 
 
+def _one_by_one(found: re.Match[str], language: Language) -> str:
+    return " ".join(language.cardinal(int(number)) for number in found.groups() if number)
+
+
+@lru_cache(maxsize=4)
+def _scaled(language: Language) -> re.Pattern[str]:
+    names = "|".join(language.bare_scales) or r"(?!)"
+    return re.compile(rf"(?<![\w.])({figures(language)})({names})(?!\w)")
+
+
+def _large(found: re.Match[str], language: Language) -> str:
+    whole, decimals = figure(found[1], language)
+    return f"{spoken_number(whole, decimals, language)} {language.bare_scales[found[2]]}"
+
+
+@lru_cache(maxsize=4)
+def _fold(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])({figures(language)})x(?!\w)")
+
+
+def _many_times(found: re.Match[str], language: Language) -> str:
+    return f"{spoken_number(*figure(found[1], language), language)} {language.times}"
+
+
 def _part(found: re.Match[str], language: Language) -> str:
     """A fraction below 1 with an everyday divisor; else the numbers one after the other."""
     whole, over, under = found[1], int(found[2]), int(found[3])
-    everyday = 2 <= under <= 12 and 0 < over < under
+    everyday = under in _DIVISORS and 0 < over < under
     if everyday:
         said = language.fraction(over, under)
     else:
@@ -139,7 +171,7 @@ def _placed(found: re.Match[str], language: Language) -> str | None:
 def _number(language: Language) -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w.])(?P<minus>(?<![\w)])[-−](?=\d))?(?P<number>{figures(language)})"
-        r"(?P<odd>\.\d+)?(?![\w])"
+        r"(?P<odd>\.\d+)?(?!\w|\.\d)"
     )
 
 

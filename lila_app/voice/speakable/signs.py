@@ -15,14 +15,16 @@ _EMOJI = re.compile(
     "\U000e0020-\U000e007f©®™]+"
 )
 _JOINING = "\ufe0e\ufe0f\u200d\u20e3"
+_FACE = re.compile(r"(?<!\S)(?:[:;]-?[)(DP]|<3)(?![\w(])")
 _ARROW = re.compile(r"\s*(?:[←-⇿⟵-⟿]|<?[-=]{1,2}>)\s*")
 _DASH = re.compile(r"\s+[-–—]{1,3}\s+|\s*—\s*|(?<=\w)\s?–\s?(?=\w)")
 _ELLIPSIS = re.compile(r"\.{3,}|…")
 _SLASH = re.compile(r"(?<=\w)\s?/\s?(?=\w)")
 _PAREN = re.compile(r"\(\s*\)")
-_UNSAID = re.compile(r"[\"“”„«»‹›\[\]{}<>|\\^`*_~#•]+|(?<!\w)['‘’]+(?=\w)|(?<=\w)[‘](?!\w)")
+_BRACKET = re.compile(r"[\[\]{}<>|\\]+")
+_UNSAID = re.compile(r"[\"“”„«»‹›^`*_~#•]+|(?<!\w)['‘’]+(?=\w)|(?<=\w)[‘](?!\w)")
 _SPACE = re.compile(r"\s+")
-_BEFORE = re.compile(r"\s+([.,;:!?)])")
+_BEFORE = re.compile(r"\s+([.,;:!?)])(?!\w)")
 _WEAKER = re.compile(r"[,;:][\s,;:]*(?=[.!?])")
 _DOUBLED = re.compile(r"([,;:])(?:\s*[,;:])+|([.!?])(?:\s*\.)+")
 _LEADING = re.compile(r"\A[\s.,;:!?)-]+")
@@ -33,7 +35,7 @@ _SHOUTED = 4
 
 
 def abbreviations(spoken: Spoken, language: Language) -> Spoken:
-    """Say what is short for something in full, and spell what must be spelled."""
+    """Say what is short for something in full, spell what must be spelled, drop faces."""
 
     def full(found: re.Match[str]) -> str:
         said = language.abbreviations[found[1]]
@@ -42,7 +44,9 @@ def abbreviations(spoken: Spoken, language: Language) -> Spoken:
         next_one = r"\s*\Z|\s+[A-ZÄÖÜ]" if found[1] in language.closing else r"\s*\Z"
         return f"{said}." if found[1].endswith(".") and re.match(next_one, after) else said
 
+    spoken = rewrite(spoken, _FACE, saying(" "))
     spoken = rewrite(spoken, _short(language), full)
+    spoken = rewrite(spoken, _before_number(language), lambda found: language.counted[found[1]])
     if len(_CAPITALS.findall(spoken.text)) >= _SHOUTED:
         return spoken
 
@@ -79,6 +83,7 @@ def tidied(spoken: Spoken) -> Spoken:
     spoken = rewrite(spoken, _ELLIPSIS, saying(". "))
     spoken = rewrite(spoken, _DASH, saying(", "))
     spoken = rewrite(spoken, _SLASH, saying(" "))
+    spoken = rewrite(spoken, _BRACKET, saying(" "))
     spoken = rewrite(spoken, _UNSAID, removed)
     spoken = rewrite(spoken, _SPACE, _one_space)
     spoken = rewrite(spoken, _BEFORE, keeping(1))
@@ -97,6 +102,11 @@ def _one_space(found: re.Match[str]) -> str | None:
 def _short(language: Language) -> re.Pattern[str]:
     names = sorted(language.abbreviations, key=len, reverse=True)
     return re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, names))})(?![\w])")
+
+
+@lru_cache(maxsize=4)
+def _before_number(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])({_any(list(language.counted))})(?= ?\d)")
 
 
 @lru_cache(maxsize=4)
