@@ -49,7 +49,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("low", [Rank.WARMING, Rank.BACKGROUND, Rank.CHAT])
+@pytest.mark.parametrize("low", [Rank.WARMING, Rank.BACKGROUND, Rank.LISTENING, Rank.CHAT])
 async def test_the_higher_rank_takes_it(low: Rank) -> None:
     cast = Cast()
     await cast.enter("low", low)
@@ -72,7 +72,7 @@ async def test_equals_and_lower_ranks_wait(second: Rank) -> None:
 async def test_the_highest_waiter_is_next_and_equals_go_in_order() -> None:
     cast = Cast()
     await cast.enter("voice", Rank.VOICE)
-    for name, rank in (("warm", 0), ("chat 1", 2), ("background", 1), ("chat 2", 2)):
+    for name, rank in (("warm", 0), ("chat 1", 3), ("background", 1), ("chat 2", 3)):
         await cast.enter(name, Rank(rank))
     for name in ("voice", "chat 1", "chat 2", "background", "warm"):
         await cast.leave(name)

@@ -20,6 +20,7 @@ from lila_app.events import TextDelta
 from lila_app.gateway.embedded.fetch import fetch
 from lila_app.gateway.embedded.provider import EmbeddedProvider
 from lila_app.gateway.embedded.weights import DEFAULT
+from lila_app.gateway.port import Message, Request
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import parse_gateway
 from lila_app.paths import shipped
@@ -170,3 +171,46 @@ async def test_a_conversation_that_ends_while_it_is_read_ahead_leaves_the_model_
     following.open(1)
     await asyncio.wait_for(said(following, 1, QUESTIONS[0]), PATIENCE)
     await following.close()
+
+
+async def test_somebody_who_begins_to_speak_takes_the_model_from_background_work(
+    lila: Lila, provider: EmbeddedProvider
+) -> None:
+    begun = asyncio.Event()
+
+    async def background() -> None:
+        story = Message("user", "Tell a very long story about a sailor.")
+        async with aclosing(provider.stream(Request((story,), 1_500, slot="background"))) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    begun.set()
+
+    working = asyncio.create_task(background())
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    conversation = SpokenConversation(lila)
+    conversation.open(1)
+    with pytest.raises(Cancelled):
+        await asyncio.wait_for(working, PATIENCE)
+    await conversation.close()
+
+
+async def test_a_chat_goes_on_until_the_words_of_who_speaks_are_there(lila: Lila) -> None:
+    pieces: asyncio.Queue[str] = asyncio.Queue()
+
+    async def chat() -> None:
+        async with aclosing(lila.turn("Tell a very long story about a sailor.")) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    pieces.put_nowait(event.text)
+
+    chatting = asyncio.create_task(chat())
+    await asyncio.wait_for(pieces.get(), PATIENCE)
+    conversation = SpokenConversation(lila)
+    conversation.open(1)
+    for _ in range(20):
+        await asyncio.wait_for(pieces.get(), PATIENCE)
+    assert not chatting.done(), "it may be nothing, and it is read ahead for when the chat is done"
+    await said(conversation, 1, QUESTIONS[0])
+    await conversation.close()
+    with pytest.raises(Cancelled):
+        await asyncio.wait_for(chatting, PATIENCE)
