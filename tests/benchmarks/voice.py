@@ -29,7 +29,7 @@ from lila_app.voice.devices.card import SoundCard
 from lila_app.voice.policy import VoicePolicy, load
 from lila_app.voice.stats import percentile
 from tests.voice.clips import Clip, clips
-from tests.voice.real import Senses, barge_in, senses, stock, voice_to_voice
+from tests.voice.real import Senses, barge_in, near, senses, stock, voice_to_voice
 from tests.voice.sound import CANCELLER, Card, virtual_card
 
 GOALS = {
@@ -81,7 +81,7 @@ async def interruptions(card: Card, having: Senses, repeat: int) -> list[Row]:
     """Falling silent, on headphones and behind an echo canceller with the echo there."""
     by_name = {clip.name: clip.samples for clip in clips()}
     question = by_name["goforward"]
-    over = [clip.samples for clip in clips() if fluent(clip)] * repeat
+    over = [near(clip.samples) for clip in clips() if fluent(clip)] * repeat
     print("  barge-in …", file=sys.stderr)
     plain = await barge_in(card, SoundCard(headphones=True), having, policy(), question, over)
     card.echo()

@@ -184,6 +184,11 @@ async def talking(
         await task
 
 
+def near(clip: Samples) -> Samples:
+    """A recording as loud as somebody who is nearer to their microphone than the speaker is."""
+    return (clip * (20_000 / np.abs(clip).max())).astype(np.int16)
+
+
 @dataclass(frozen=True)
 class Heard:
     """A recording of both ends; times in seconds of `time.monotonic`."""
