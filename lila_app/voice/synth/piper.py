@@ -53,6 +53,8 @@ class Piper:
             raise SoundError(f"{path} is no voice that piper can load", hint=_WHERE) from error
         scale = self._voice.config.length_scale * _OWN_TEMPO / words_per_minute
         self._config = SynthesisConfig(length_scale=scale)
+        # The first run prepares the model, so it is not made while somebody waits.
+        self._samples("a")
 
     @property
     def rate(self) -> int:
