@@ -36,8 +36,10 @@ class Mouth:
     def say(self, action: Say) -> Utterance:
         """Queue a piece; whoever gets the job gives it its sound and finishes it."""
         reply = action.turn, action.revision
-        if reply not in self._cancel:
-            self._cancel = {reply: Flag()}  # pieces of one reply at a time: the others are over
+        if reply not in self._cancel:  # pieces of one reply at a time: the others are over
+            for over in self._cancel.values():
+                over.set()
+            self._cancel = {reply: Flag()}
         spoken = self._speakable(action.text)
         piece = self._playback.begin(*reply, action.text, spoken)
         return Utterance(piece, spoken.text, self._cancel[reply])

@@ -109,6 +109,22 @@ def test_an_interrupted_reply_is_kept_as_it_was_heard(
     assert first.reply in prompt and "together" not in prompt
 
 
+def test_words_asked_for_too_early_are_one_turn_with_those_that_follow(
+    lila: Lila, provider: ScriptedProvider, tones: Tones, tmp_path: Path
+) -> None:
+    source = _file(
+        tmp_path / "in.wav", silence(400), tones.speak("I like tea."), silence(450),
+        tones.speak("And coffee."),
+    )  # fmt: skip
+    played = play(lila, Options(), _machinery(tones), source, None, Recorder())
+    assert played.session is not None
+    (turn,) = lila.sessions.show(played.session).turns
+    assert (turn.user, turn.reply) == ("I like tea. And coffee.", REPLY)
+    assert len(provider.requests) == 2
+    said = provider.requests[-1].messages[-1].content
+    assert said.count("I like tea.") == 1
+
+
 def test_what_is_no_wav_or_cannot_press_a_key_is_refused(
     lila: Lila, tones: Tones, tmp_path: Path
 ) -> None:
