@@ -7,11 +7,16 @@ from collections.abc import Generator, Iterator
 from queue import SimpleQueue
 from threading import Event as Flag
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from lila_app.errors import LilaError, UsageError
 from lila_app.voice.model import Sound, Word
 from lila_app.voice.synth.espeak_library import Begun, Library, library
 from lila_app.voice.synth.timing import Span, spans, spread
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _Made = tuple[bytes, tuple[Begun, ...]]
 _BYTES = 2
@@ -42,7 +47,7 @@ class Espeak:
         return self._library.rate
 
     def synth(self, text: str, cancel: Flag) -> Iterator[Sound]:
-        """The sound of a text, a word (with the pause after it) at a time.
+        """The sound of a text: its first 40 ms at once, then a word and its pause at a time.
 
         espeak-ng runs some pairs of words together and tells when the first begins ("out of", "I
         am"); the other gets its share of their time by its letters. The same text comes out up to
@@ -70,7 +75,11 @@ class Espeak:
         thread = Thread(target=speak, name="espeak", daemon=True)
         thread.start()
         try:
-            yield from _by_word(_stretches(made, cancel), text, words, self.rate)
+            cutter = _Cutter(text, words, self.rate)
+            for stretch in _stretches(made, cancel):
+                yield from cutter.feed(stretch)
+            if not cancel.is_set():
+                yield from cutter.rest()
         finally:
             left.set()
             thread.join()
@@ -114,32 +123,59 @@ def _stretches(made: SimpleQueue[_Made | LilaError | None], cancel: Flag) -> Gen
         yield found
 
 
-def _by_word(
-    made: Iterator[_Made], text: str, words: tuple[Span, ...], rate: int
-) -> Iterator[Sound]:
-    """Cut the stretches anew, so that each ends where the next word that is told of begins."""
-    firsts = [first for first, _ in words]
-    held = bytearray()
-    given = 0  # bytes
-    at = 0  # ms at which the words that wait begin
-    waiting = 0  # the first of them
-    for sound, begun in made:
-        held += sound
+class _Cutter:
+    """Cuts the sound anew: each stretch ends where the next word that is told of begins.
+
+    Only the very first samples go out at once, with the first word; its other samples follow.
+    """
+
+    def __init__(self, text: str, words: tuple[Span, ...], rate: int) -> None:
+        self._text = text
+        self._words = words
+        self._firsts = [first for first, _ in words]
+        self._rate = rate
+        self._held = bytearray()
+        self._given = 0
+        """Samples that went out."""
+        self._at = 0
+        """When (ms) the words that wait begin."""
+        self._waiting = 0
+        """The first of the words that wait."""
+        self._told = 0
+        """How many of those went out with their first samples."""
+
+    def feed(self, made: _Made) -> Iterator[Sound]:
+        """What is complete with this stretch."""
+        sound, begun = made
+        self._held += sound
         for begin in begun:
-            index = bisect_right(firsts, begin.position) - 1
-            if index <= waiting:
-                continue
-            cut = min(max(0, begin.at * rate // 1000 * _BYTES - given), len(held))
-            yield _sound(held[:cut], spread(text, words[waiting:index], at, begin.at))
-            del held[:cut]
-            given += cut
-            at, waiting = begin.at, index
-    if held:
-        end = (given + len(held)) // _BYTES * 1000 // rate
-        yield _sound(held, spread(text, words[waiting:], at, end))
+            index = bisect_right(self._firsts, begin.position) - 1
+            if index > self._waiting:
+                count = begin.at * self._rate // 1000 - self._given
+                yield self._cut(min(max(0, count), len(self._held) // _BYTES), index, begin.at)
+                self._at, self._waiting, self._told = begin.at, index, 0
+        if not self._given and self._held:
+            first = Word(self._at, *self._words[self._waiting])
+            self._told = 1
+            yield Sound(self._take(len(self._held) // _BYTES), (first,))
 
+    def rest(self) -> Iterator[Sound]:
+        """What is left once all the sound is there."""
+        count = len(self._held) // _BYTES
+        if count:
+            end = (self._given + count) * 1000 // self._rate
+            yield self._cut(count, len(self._words), end)
 
-def _sound(samples: bytearray, words: tuple[Word, ...]) -> Sound:
-    import numpy as np
+    def _cut(self, count: int, until: int, end: int) -> Sound:
+        words = spread(self._text, self._words[self._waiting : until], self._at, end)[self._told :]
+        begin = -(-self._given * 1000 // self._rate)
+        late = tuple(Word(max(word.at, begin), word.start, word.end) for word in words)
+        return Sound(self._take(count), late)
 
-    return Sound(np.frombuffer(bytes(samples), dtype=np.int16), words)
+    def _take(self, count: int) -> NDArray[np.int16]:
+        import numpy as np
+
+        taken = np.frombuffer(bytes(self._held[: count * _BYTES]), dtype=np.int16)
+        del self._held[: count * _BYTES]
+        self._given += count
+        return taken
