@@ -113,7 +113,7 @@ def test_words_asked_for_too_early_are_one_turn_with_those_that_follow(
     lila: Lila, provider: ScriptedProvider, tones: Tones, tmp_path: Path
 ) -> None:
     source = _file(
-        tmp_path / "in.wav", silence(400), tones.speak("I like tea."), silence(450),
+        tmp_path / "in.wav", silence(400), tones.speak("I like tea."), silence(300),
         tones.speak("And coffee."),
     )  # fmt: skip
     played = play(lila, Options(), _machinery(tones), source, None, Recorder())
