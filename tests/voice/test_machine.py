@@ -233,6 +233,16 @@ def test_after_three_attempts_it_waits_for_the_final_words() -> None:
     assert talk.log[-2:] == [Ask(1, 5, "One and 4."), Settle(1, 5)]
 
 
+def test_a_reply_to_other_words_is_voided_though_no_attempt_is_left() -> None:
+    talk = Talk()
+    for count in range(3):
+        talk.say(f"One and {count}.", ms=600)
+    talk.hear(4)  # too short to void it by itself
+    talk.quiet(200)
+    talk.read("One and two, or.")
+    assert talk.log[-1] == Drop(1, 3)
+
+
 def test_a_long_turn_is_asked_for_only_once_it_is_over() -> None:
     talk = Talk()
     talk.say("A long story.", ms=12_000)
