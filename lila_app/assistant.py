@@ -152,6 +152,7 @@ class Lila:
         resources = self._resources
         resources.preload()
         resources.later(lambda: self._warm(use_case, session))
+        resources.later(resources.settle_spoken)
         resources.learn()  # what waits, from an import or from before, need not wait for a message
 
     def _warm(self, use_case: str, session: str | None) -> None:

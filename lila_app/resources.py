@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from lila_app.paths import Home, shipped
 from lila_app.privacy.key import VaultKey
 from lila_app.privacy.sinks import Privacy
 from lila_app.settings import Settings
-from lila_app.storage import vectors
+from lila_app.storage import spoken, vectors
 from lila_app.storage.connection import Store
 from lila_app.version import VERSION
 
@@ -56,6 +57,8 @@ VOCABULARY = "vocabulary/minilm-tokenizer.json"
 WORKERS = 6
 """One thread a layer, and one for the query's vector."""
 _LARGEST: tuple[vectors.Table, ...] = ("chunks", "turns", "memories")
+SPOKEN_LONGEST = timedelta(minutes=2)
+"""From when somebody begins to speak to when the words are final: 30 s of speech, and some."""
 CLOSING_SECONDS = 0.1
 """How soon work with a provider notices that LILA closes."""
 
@@ -303,6 +306,10 @@ class Resources:
     def learn(self) -> None:
         """Embed what has no vector yet, and look through what was not, in the background."""
         self.afterwards.learn()
+
+    def settle_spoken(self) -> None:
+        """Have what was said to a process that was killed learned from like anything else."""
+        spoken.settle_before(self.store, moments.stored(self.clock() - SPOKEN_LONGEST))
 
     def embed_all(self) -> None:
         """Embed whatever has no vector yet, however long it takes; 1 ms where nothing is left.

@@ -52,7 +52,7 @@ class Spoken:
 
         Blocking: half a second, which the first turn would take longer otherwise. Raises LilaError.
         """
-        spoken.settle_all(self._store)
+        self._resources.settle_spoken()
         self._before_words(self.now(), use_case, session, model)
 
     def settle(self, turn: str) -> None:

@@ -14,7 +14,7 @@ from lila_app.storage.connection import Source, writing
 from lila_app.storage.driver import Connection
 from lila_app.storage.sweep import Sweep
 from lila_app.storage.turns import TurnRow
-from lila_app.storage.values import number, storable
+from lila_app.storage.values import instant, number, storable
 
 OPEN = 3
 """The mark of an open turn in `turns.learned`: what looks for turns to learn from asks for 0."""
@@ -68,11 +68,16 @@ def settle(source: Source, turn_id: str) -> None:
         )
 
 
-def settle_all(source: Source) -> int:
-    """Settle every open turn: those a process left that ended before it could. Returns how many."""
+def settle_before(source: Source, at: str) -> int:
+    """Settle every open turn that began before a time; returns how many.
+
+    A process that was killed leaves one. Of a conversation that goes on, in another process, one
+    may be settled while its reply is heard or nobody says anything, which changes nothing: words
+    are revised within seconds.
+    """
     with writing(source) as connection:
         return connection.execute(
-            "update turns set learned = 0 where learned = ?", (OPEN,)
+            "update turns set learned = 0 where learned = ? and at < ?", (OPEN, instant(at))
         ).rowcount
 
 

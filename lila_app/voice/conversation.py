@@ -2,7 +2,8 @@
 
 Replies are asked for before it is certain that the person is done. What is asked so becomes a turn
 at once, since words must not be lost; asked again, its words take the place of those before, and
-nothing is learned from them until the next turn begins, for until then the person may go on.
+nothing is learned from them until the next turn begins or nobody has spoken for a while, for until
+then the person may go on.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class SpokenConversation:
         self._reading_for: datetime | None = None
         self._settling: set[asyncio.Task[None]] = set()
         self._hotwords = Hotwords(lila, hotwords)
-        self._hush = _Hush(lila)
+        self._hush = _Hush(lila, lambda: self._settle_before(None))
 
     @property
     def session(self) -> str | None:
@@ -139,7 +140,7 @@ class SpokenConversation:
             self._hush.keep(SPEAKING_SECONDS)
 
     async def settle(self, turn: int) -> None:
-        """See `ports.Conversation`; it takes effect when the next turn begins, or at the end."""
+        """See `ports.Conversation`; it takes effect when the next turn begins, or nobody speaks."""
 
     async def heard(self, turn: int, text: str) -> None:
         """See `ports.Conversation`."""
@@ -266,10 +267,14 @@ class _Reply:
 
 
 class _Hush:
-    """Keeps background work off the processor for a while; for one event loop."""
+    """Keeps background work off the processor for a while; for one event loop.
 
-    def __init__(self, lila: Lila) -> None:
+    `then` is called when the while is over and nobody kept it longer.
+    """
+
+    def __init__(self, lila: Lila, then: Callable[[], None]) -> None:
         self._lila = lila
+        self._then = then
         self._held = ExitStack()
         self._holding = False
         self._timer: asyncio.TimerHandle | None = None
@@ -281,7 +286,11 @@ class _Hush:
             self._holding = True
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self.end)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._over)
+
+    def _over(self) -> None:
+        self.end()
+        self._then()
 
     def end(self) -> None:
         """No longer; safe to call twice."""

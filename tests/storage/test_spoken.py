@@ -125,9 +125,10 @@ def test_what_a_process_left_open_is_settled_by_the_next(store: Store) -> None:
     one, other = said(store), said(store)
     replied(store, one.id, "Yes.")
     replied(store, other.id, "Yes.")
-    assert spoken.settle_all(store) == 2
+    assert spoken.settle_before(store, AT) == 0, "they have just begun"
+    assert spoken.settle_before(store, LATER) == 2
     assert waiting(store) == [one.id, other.id]
-    assert spoken.settle_all(store) == 0
+    assert spoken.settle_before(store, LATER) == 0
 
 
 def test_a_settled_turn_is_neither_revised_nor_withdrawn(store: Store) -> None:

@@ -16,8 +16,9 @@ from lila_app.errors import LilaError, UnavailableError
 from lila_app.gateway.port import merged
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from lila_app.views import TurnInfo
+from lila_app.voice import conversation as voice_conversation
 from lila_app.voice.conversation import SpokenConversation
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 AT = "2026-11-30T08:00:00+00:00"
 Converse = Callable[..., SpokenConversation]
@@ -207,13 +208,30 @@ async def test_nothing_is_learned_before_the_next_turn_begins(
     assert learnable(lila) == [0, 0]
 
 
+async def test_when_nobody_has_spoken_for_a_while_the_last_words_are_final(
+    lila: Lila, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voice_conversation, "SPEAKING_SECONDS", 0.0)
+    provider.enqueue("Fine.")
+    conversation = SpokenConversation(lila)
+    conversation.open(1)
+    await ask(conversation, 1, "My cat is called Zuzu.")
+    await conversation.settle(1)
+    await asyncio.to_thread(until, lambda: learnable(lila) == [0])
+    assert not lila._resources.afterwards._gives_way()
+    await conversation.heard(1, "Fi")
+    await conversation.close()
+    assert [turn.reply for turn in kept(lila, conversation)] == ["Fi"]
+
+
 async def test_what_a_killed_conversation_left_open_is_settled_by_the_next(
-    lila: Lila, provider: ScriptedProvider
+    lila: Lila, provider: ScriptedProvider, clock: FakeClock
 ) -> None:
     provider.enqueue("Hm?")
     killed = SpokenConversation(lila)
     killed.open(1)
     await ask(killed, 1, "My cat is called Zuzu.")
+    clock.advance(300)
     following = SpokenConversation(lila)
     await following.start()
     assert learnable(lila) == [0]
