@@ -23,6 +23,8 @@ from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import GatewayTable
 from tests.gateway.asking import ask, request
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server(models_dir: Path) -> Iterator[EmbeddedServer]:
@@ -123,8 +125,6 @@ from lila_app.context import Source
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import parse_gateway
 from lila_app.gateway.port import Message, Request
-
-pytestmark = pytest.mark.slow
 
 async def main():
     table = parse_gateway([Source("t", Path(sys.argv[2]).read_text())])
