@@ -137,7 +137,9 @@ class SpokenConversation:
                         pass
         finally:
             await reply.close()
-            self._hush.keep(SPEAKING_SECONDS)
+            if self._reply is reply:  # else it was ended from elsewhere
+                self._reply = None
+                self._hush.keep(SPEAKING_SECONDS)
 
     async def settle(self, turn: int) -> None:
         """See `ports.Conversation`; it takes effect when the next turn begins, or nobody speaks."""
@@ -181,8 +183,9 @@ class SpokenConversation:
     async def _stop(self, turn: int | None = None) -> None:
         """End the reply under way, if it is this turn's."""
         if self._reply is not None and turn in (None, self._reply.turn):
-            await self._reply.close()
-            self._reply = None
+            ended, self._reply = self._reply, None
+            await ended.close()
+            self._hush.keep(SPEAKING_SECONDS)
 
     def _settle_before(self, turn: int | None) -> None:
         """Settle every turn before this one, or all."""

@@ -387,6 +387,19 @@ async def test_background_work_waits_until_the_conversation_is_over(
     assert not afterwards._gives_way()
 
 
+async def test_a_reply_that_is_given_up_late_does_not_keep_the_background_waiting(
+    lila: Lila, provider: ScriptedProvider
+) -> None:
+    provider.enqueue(Scripted(("It ",), hangs=True))
+    conversation = SpokenConversation(lila)
+    conversation.open(1)
+    reply = conversation.ask(1, "What time is it?")
+    assert await anext(reply) == "It "
+    await conversation.close()
+    await reply.aclose()
+    assert not lila._resources.afterwards._gives_way()
+
+
 async def test_closing_twice_is_safe_and_stops_a_reply(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
