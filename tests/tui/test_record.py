@@ -12,6 +12,7 @@ from lila_app.tui.record_text import record_content
 from lila_app.tui.record_view import read_record
 from lila_app.tui.session_model import Phase, Status
 from lila_app.tui.widgets.status_line import status_text
+from lila_app.views import NOTHING_RETRIEVED
 from tests.tui.records import record
 
 COLUMNS = 45
@@ -37,6 +38,14 @@ def test_every_layer_has_its_seven_measures() -> None:
         ["ms", "1", "2", "14", "3", "19"],
     ]
     assert max(len(line) for line in lines[at : at + 9]) <= COLUMNS
+
+
+def test_where_no_layer_has_a_share_it_says_that_nothing_was_retrieved() -> None:
+    found = record()
+    assert NOTHING_RETRIEVED not in str(record_content(read_record(found)))
+    for layer in found["layers"]:
+        layer |= {"cap": 0, "granted": 0}
+    assert NOTHING_RETRIEVED in str(record_content(read_record(found)))
 
 
 def test_what_was_not_seen_is_listed_with_its_reason_and_source() -> None:
