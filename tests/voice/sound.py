@@ -145,7 +145,7 @@ class Card:
         assert program.stdout is not None
         recording = Recording(program.stdout.fileno(), rate)
         try:
-            assert until(lambda: recording.began), f"nothing comes from {source}"
+            assert until(lambda: recording.began > 0), f"nothing comes from {source}"
             yield recording
         finally:
             program.terminate()
