@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import jsonschema
 import pytest
@@ -43,7 +44,7 @@ def test_every_layer_has_its_seven_measures() -> None:
 def test_where_no_layer_has_a_share_it_says_that_nothing_was_retrieved() -> None:
     found = record()
     assert NOTHING_RETRIEVED not in str(record_content(read_record(found)))
-    for layer in found["layers"]:
+    for layer in cast("list[dict[str, object]]", found["layers"]):
         layer |= {"cap": 0, "granted": 0}
     assert NOTHING_RETRIEVED in str(record_content(read_record(found)))
 
