@@ -102,28 +102,41 @@ def test_a_turn_is_read_once_in_a_context_of_its_own_length(bench: Bench) -> Non
     assert bench.read(2) == ("Hello there.", "", False)
     bench.read(12)
     bench.read(60)
-    assert bench.decoder.asked == [(1_000, "", 1), (1_500, "", 1), (3_000, "", 1)]
+    assert bench.decoder.asked == [
+        (1_000, " Lila.", 1),
+        (1_500, " Lila.", 1),
+        (3_000, " Lila.", 1),
+    ]
 
 
-@pytest.mark.parametrize(
-    "first",
-    [". . . . . . . . . . . . . . . . . . . . . .", "ten of clubs. Ten of clubs.", "no " * 60],
-)
-def test_what_goes_in_circles_is_read_again_in_full_and_without_names(
-    bench: Bench, first: str
-) -> None:
+CIRCLES = [
+    ". . . . . . . . . . . . . . . . . . . . . .",
+    "ten of clubs. Ten of clubs. Ten",
+    "no " * 60,
+]
+
+
+@pytest.mark.parametrize("first", CIRCLES)
+def test_what_goes_in_circles_is_read_again_without_names(bench: Bench, first: str) -> None:
     bench.decoder.readings = [(first, -0.1), ("Ten of clubs.", -0.2)]
-    assert bench.read(hotwords="Lila, Tom") == ("Ten of clubs.", "", True)
-    assert bench.decoder.asked == [(1_000, " Lila, Tom.", 1), (3_000, "", 5)]
+    assert bench.read(hotwords="Tom") == ("Ten of clubs.", "", False)
+    assert bench.decoder.asked == [(1_000, " Lila, Tom.", 1), (1_000, "", 1)]
 
 
-def test_what_circles_twice_is_nothing(bench: Bench) -> None:
-    bench.decoder.readings = [("you " * 50, -0.1), ("you " * 50, -0.1)]
+@pytest.mark.parametrize("first", CIRCLES)
+def test_what_circles_without_names_too_is_read_in_full_context(bench: Bench, first: str) -> None:
+    bench.decoder.readings = [(first, -0.1), (first, -0.1), ("Ten of clubs.", -0.2)]
+    assert bench.read(hotwords="Tom") == ("Ten of clubs.", "", True)
+    assert bench.decoder.asked[-1] == (3_000, "", 5)
+
+
+def test_what_circles_in_full_context_as_well_is_nothing(bench: Bench) -> None:
+    bench.decoder.readings = [("you " * 50, -0.1)] * 3
     assert bench.read() == ("", "it went in circles", True)
 
 
 def test_what_is_still_said_twice_in_full_context_was_said_twice(bench: Bench) -> None:
-    bench.decoder.readings = [("No way, no way.", -0.2), ("No way! No way!", -0.2)]
+    bench.decoder.readings = [("No way, no way.", -0.2)] * 2 + [("No way! No way!", -0.2)]
     assert bench.read() == ("No way! No way!", "", True)
 
 
@@ -169,7 +182,7 @@ def test_names_that_do_not_fit_are_left_out_whole(bench: Bench) -> None:
     bench.decoder.readings = [("Hello.", -0.2)]
     bench.read(hotwords=names)
     ((_, before, _),) = bench.decoder.asked
-    assert before.startswith(" Name000, Name001, ") and before.endswith("Name023.")
+    assert before.startswith(" Lila, Name000, Name001, ") and before.endswith("Name023.")
     assert len(before) <= 223 < len(before) + len(", Name024")
 
 
@@ -185,7 +198,9 @@ def test_the_end_marker_counts_as_a_token(policy: VoicePolicy) -> None:
 )
 def test_whatever_is_said_twice_or_oftener_is_repeated(said: list[str], times: int) -> None:
     text = " ".join(said)
-    assert gate.repeated(". ".join([text, text.title()] + [text] * (times - 2)) + "!")
+    often = ". ".join([text, text.title()] + [text] * (times - 2)) + "!"
+    assert gate.repeated(often)
+    assert gate.repeated(f"{often} {said[0]}")
     assert not gate.repeated(f"{text} {text} dog")
 
 

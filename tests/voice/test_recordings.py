@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lila_app.errors import ConfigError, SoundError
 from lila_app.voice.policy import VoicePolicy
+from lila_app.voice.recognise import gate
 from lila_app.voice.recognise.whisper import Whisper, opened
-from tests.voice.clips import Clip, Samples, clips, noises, read_wav, share_wrong, wrong
+from tests.voice.clips import RATE, Clip, Samples, clips, noises, read_wav, share_wrong, wrong
 from tests.voice.sound import required
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -129,6 +131,20 @@ def test_names_that_are_known_are_read_as_they_are_written(
 
     plain, named = found(""), found(NAMES)
     assert plain <= named and len(named) >= len(plain) + 2
+
+
+@pytest.mark.parametrize("name", ["whisper-base", "whisper-tiny.en"])
+def test_words_that_end_or_answer_are_read_although_they_are_short(
+    loaded: Callable[[str, int], Whisper], policy: VoicePolicy, tmp_path: Path, name: str
+) -> None:
+    """With the sound before them that is kept, and the silence after which a turn is first read."""
+    whisper = loaded(name, policy.recogniser.least)
+    around = [RATE * ms // 1_000 for ms in (policy.activity.before, policy.endpoint.speculate)]
+    for hotwords in ("", NAMES):
+        for word in ("Stop.", "Yes.", "No.", "Okay."):
+            sound = np.pad(spoken(word, tmp_path), around)
+            read = whisper.recognise(sound, hotwords=hotwords).text
+            assert set(gate.words(read)) == set(gate.words(word)), (hotwords, read)
 
 
 def test_a_model_of_english_alone_reads_no_german(speech_models: Path, policy: VoicePolicy) -> None:

@@ -109,6 +109,7 @@ class Engine:
         leaves out the stop at the end of what was said, which tells that somebody is done.
         """
         names = [name.strip() for name in hotwords.split(",") if name.strip()]
+        names = list(dict.fromkeys(names))
         said: list[int] = []
         while names:
             said = self.tokenizer.encode(f" {', '.join(names)}.")

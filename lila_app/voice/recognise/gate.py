@@ -44,16 +44,19 @@ def circling(read: Reading, rules: RecogniserRules) -> bool:
     return read.cut or compression(read.text) > rules.circles / 1_000
 
 
+def doubtful(read: Reading, rules: RecogniserRules) -> bool:
+    """Whether another reading should decide."""
+    return circling(read, rules) or repeated(read.text)
+
+
 def repeated(text: str) -> bool:
     """Whether the same two words or more are said twice or oftener, and nothing else.
 
-    People do that seldom, and short contexts often ("10 of clubs. 10 of clubs.", measured).
+    People do that seldom, and short contexts often ("10 of clubs. 10 of clubs. 10", measured); the
+    last time may be cut short.
     """
     said = words(text)
-    return any(
-        len(said) % length == 0 and said == said[:length] * (len(said) // length)
-        for length in range(2, len(said) // 2 + 1)
-    )
+    return any(said[length:] == said[:-length] for length in range(2, len(said) // 2 + 1))
 
 
 def only_names(text: str, hotwords: str) -> bool:
