@@ -159,12 +159,14 @@ def _play(lila: Lila, wanted: Options, files: Files, text: bool) -> None:
 
 
 def _talk(lila: Lila, wanted: Options, text: bool) -> None:
+    from lila_app.tui.native_output import quiet_native_stderr
     from lila_app.voice.session import open_talk
 
     with progress("loading", size=True) as report:
         opened_talk = open_talk(lila, wanted, report)
     _say_how(opened_talk, wanted)
-    asyncio.run(_run(opened_talk, wanted, text))
+    with quiet_native_stderr():  # PortAudio prints there when a device goes away
+        asyncio.run(_run(opened_talk, wanted, text))
     if opened_talk.session and sys.stderr.isatty():
         note(
             f"[{opened_talk.session} · `lila chat --session {opened_talk.session}` goes on in text]"
