@@ -6,6 +6,7 @@ in it was checked; what came whole before something stopped it is used by the ne
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,14 +80,24 @@ def fetch(
             if folder is not None:
                 return folder
             work = models_dir / ".fetching" / model.name
-            made = _brought(_Fetch(model, work, progress, means))
-            target = models_dir / model.name
-            remove(target)  # a damaged one
-            made.replace(target)
-            remove(work)
-            return target
+            try:
+                made = _brought(_Fetch(model, work, progress, means))
+                target = models_dir / model.name
+                remove(target)  # a damaged one
+                made.replace(target)
+                remove(work)
+                return target
+            finally:
+                _tidy(work)
     except OSError as error:
         raise refused(error, models_dir) from error
+
+
+def _tidy(work: Path) -> None:
+    """Remove the folders of a fetch that brought nothing, or left nothing."""
+    for folder in (work / "model", work, work.parent):
+        with contextlib.suppress(OSError):  # there is something in it, for the next try
+            folder.rmdir()
 
 
 def _whole(model: Published, models_dir: Path, environ: Mapping[str, str]) -> Path | None:

@@ -36,7 +36,7 @@ def test_a_model_comes_from_the_hub_and_no_package_is_asked_for(machine: Machine
     assert machine.asked("/simple") == []
     assert machine.said[0] == (0, MODEL.size, "fetching Whisper test from 127.0.0.1")
     assert machine.said[-1][:2] == (MODEL.size, MODEL.size)
-    assert [path.name for path in (machine.models / ".fetching").iterdir()] == []
+    assert {path.name for path in machine.models.iterdir()} == {"whisper-test", ".lock"}
 
 
 def test_nothing_of_this_machine_is_told_the_hub(machine: Machine) -> None:
@@ -183,6 +183,7 @@ def test_a_model_the_hub_does_not_have_is_told_as_such(machine: Machine) -> None
     missing = replace(UNKNOWN, repository="someone/nothing")
     with pytest.raises(FetchError, match="does not have someone/nothing"):
         machine.fetch(missing)
+    assert {path.name for path in machine.models.iterdir()} == {".lock"}
 
 
 def test_a_copy_of_the_known_revision_in_the_hubs_cache_is_used_where_it_is(
