@@ -17,10 +17,23 @@ from tests.assistant.test_afterwards import NUTS, Slow, embedded, known, left, o
 from tests.waiting import PATIENCE, until
 
 
+class Loaded(Slow):
+    """Counts how often it is asked for, which is when a real one is loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads = 0
+
+    def load(self, said: object) -> Loaded:
+        del said
+        self.loads += 1
+        return self
+
+
 @pytest.fixture
-def reader(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    reader = Slow()
-    monkeypatch.setattr(looking, "_extractor", lambda _: reader)
+def reader(monkeypatch: pytest.MonkeyPatch) -> Loaded:
+    reader = Loaded()
+    monkeypatch.setattr(looking, "_extractor", reader.load)
     monkeypatch.setattr(looking.Looking, "parses", True)
     return reader
 
@@ -37,17 +50,17 @@ def pending(lila: Lila) -> int:
 
 
 def test_while_somebody_speaks_nothing_is_learned_and_nothing_embedded(
-    lila: Lila, reader: Slow
+    lila: Lila, reader: Loaded
 ) -> None:
     with lila.spoken.quiet():
         session = lila.sessions.append(None, "user", NUTS).session_id
         lila.sessions.append(session, "assistant", "I see.")
         drained(lila)
-        assert (reader.read, pending(lila), left(lila)) == (0, 1, 1)
+        assert (reader.loads, reader.read, pending(lila), left(lila)) == (0, 0, 1, 1)
     until(lambda: left(lila) == 0 and pending(lila) == 0)
 
 
-def test_two_who_are_quiet_are_waited_for_both(lila: Lila, reader: Slow) -> None:
+def test_two_who_are_quiet_are_waited_for_both(lila: Lila, reader: Loaded) -> None:
     with lila.spoken.quiet():
         with lila.spoken.quiet():
             session = lila.sessions.append(None, "user", NUTS).session_id
@@ -58,7 +71,7 @@ def test_two_who_are_quiet_are_waited_for_both(lila: Lila, reader: Slow) -> None
 
 
 def test_a_spoken_turn_is_not_prepared_for_while_it_is_answered(
-    lila: Lila, reader: Slow, provider: ScriptedProvider, clock: FakeClock
+    lila: Lila, reader: Loaded, provider: ScriptedProvider, clock: FakeClock
 ) -> None:
     provider.enqueue(Scripted(("I ", "see."), hangs=True))
 
@@ -69,7 +82,7 @@ def test_a_spoken_turn_is_not_prepared_for_while_it_is_answered(
             assert isinstance(begun, Started)
             await anext(events)
             await asyncio.to_thread(drained, lila)
-            assert reader.read == 0
+            assert (reader.loads, reader.read) == (0, 0)
         return begun.turn_id
 
     turn = asyncio.run(answered())
@@ -80,7 +93,7 @@ def test_a_spoken_turn_is_not_prepared_for_while_it_is_answered(
 
 
 def test_what_was_said_last_is_learned_before_lila_closes(
-    lila: Lila, reader: Slow, provider: ScriptedProvider, clock: FakeClock
+    lila: Lila, reader: Loaded, provider: ScriptedProvider, clock: FakeClock
 ) -> None:
     provider.enqueue("I see.")
 
@@ -96,7 +109,7 @@ def test_what_was_said_last_is_learned_before_lila_closes(
 
 
 def test_nothing_of_a_turn_that_was_revised_is_learned_but_its_last_words(
-    lila: Lila, reader: Slow, provider: ScriptedProvider, clock: FakeClock
+    lila: Lila, reader: Loaded, provider: ScriptedProvider, clock: FakeClock
 ) -> None:
     provider.enqueue("What?", "I see.")
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lila_app import beginning
+from lila_app import turn as answering
 from lila_app.afterwards import Afterwards
 from lila_app.assistant import Lila, open_lila
 from lila_app.errors import LilaError, UnavailableError
@@ -117,19 +121,29 @@ async def test_asking_stops_the_reply_that_is_under_way(
     assert [turn.reply for turn in kept(lila, conversation)] == ["Eight."]
 
 
-async def test_a_reply_that_is_dropped_before_its_words_are_stored_leaves_no_second_turn(
-    lila: Lila, provider: ScriptedProvider
+async def test_a_reply_that_is_dropped_while_its_words_are_stored_leaves_no_second_turn(
+    lila: Lila, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    storing, go_on = threading.Event(), threading.Event()
+
+    def slowly(*given: Any) -> object:
+        storing.set()
+        assert go_on.wait(PATIENCE)
+        return beginning.begin(*given)
+
+    monkeypatch.setattr(answering, "begin", slowly)
     provider.enqueue("Eight.", "Nine.")
     conversation = SpokenConversation(lila)
     conversation.open(1)
-    early = asyncio.ensure_future(anext(conversation.ask(1, "What")))
-    await asyncio.sleep(0)  # it has begun, and nothing more
+    early = asyncio.ensure_future(ask(conversation, 1, "What"))
+    await asyncio.to_thread(storing.wait, PATIENCE)
     early.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
     await asyncio.gather(early, return_exceptions=True)
     assert await ask(conversation, 1, "What time is it?")
     await conversation.close()
-    assert [turn.user for turn in kept(lila, conversation)] == ["What time is it?"]
+    assert [one.user for one in kept(lila, conversation)] == ["What time is it?"]
 
 
 async def test_what_nobody_said_is_taken_back(lila: Lila, provider: ScriptedProvider) -> None:
