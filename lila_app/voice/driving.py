@@ -13,11 +13,11 @@ from lila_app.voice.model import (
     Event,
     Open,
     Phase,
-    Say,
     Settle,
     Show,
     Tell,
 )
+from lila_app.voice.playback import Begun
 from lila_app.voice.tracing import Tracing
 from lila_app.voice.view import View
 
@@ -79,8 +79,6 @@ class Showing:
         match action:
             case Open() | Ask() | Settle() | Drop():
                 self._person(action)
-            case Say(turn=turn, text=text):
-                self._view.said(turn, text)
             case Cut(turn=turn, heard=heard):
                 self._view.interrupted(turn, heard)
                 self._over(turn)
@@ -90,6 +88,11 @@ class Showing:
                 self._show(phase, muted)
             case _:
                 pass
+
+    def said(self, begun: Begun) -> None:
+        """Show a piece of the reply as it begins to be heard, unless the reply is over by now."""
+        if begun.turn in self._words:
+            self._view.said(begun.turn, begun.text)
 
     def tell(self, text: str, hint: str = "") -> None:
         """Tell the person something, but not the same again within a turn."""

@@ -36,7 +36,7 @@ from lila_app.voice.model import (
 )
 from lila_app.voice.mouth import Utterance
 from lila_app.voice.parts import Parts, explained
-from lila_app.voice.playback import Playback
+from lila_app.voice.playback import Begun, Playback
 from lila_app.voice.tracing import Tracing
 from lila_app.voice.view import View
 from lila_app.voice.working import Listener, Maker, Reader, Talker
@@ -176,10 +176,16 @@ class Loop:
     def _found(self, number: int, speech: int, level: int) -> None:
         self._post(lambda: self._frame(number, speech, level))
 
-    def _noticed(self, event: Audible | Silent, at: int) -> None:
+    def _noticed(self, event: Audible | Begun | Silent, at: int) -> None:
+        def take() -> None:
+            if isinstance(event, Begun):
+                self._showing.said(event)
+            else:
+                self._take(event)
+
         def wait() -> None:
             assert self._loop is not None
-            self._loop.call_later(max(0, at - self._clock()) / 1_000, self._take, event)
+            self._loop.call_later(max(0, at - self._clock()) / 1_000, take)
 
         self._post(wait)
 

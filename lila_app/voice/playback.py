@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.int16]
 
-Notice = Callable[[Audible | Silent, int], None]
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The first sample of a piece is leaving the speaker; `text` is the piece as it was written."""
+
+    turn: int
+    text: str
+
+
+Notice = Callable[[Audible | Begun | Silent, int], None]
 """Takes an event and the time (ms of the loop's clock) at which it is so."""
 
 _KEPT_WORDS = 1_024
@@ -43,6 +52,7 @@ class Piece:
     length: int = 0
     whole: bool = False
     dropped: bool = False
+    begun: bool = False
     position: int = 0
     told: int = 0
     """Words that were noted as said."""
@@ -178,7 +188,7 @@ class Playback:
 
         out = np.zeros(count, np.int16)
         now = self._clock() + self.latency_ms
-        events: list[tuple[Audible | Silent, int]] = []
+        events: list[tuple[Audible | Begun | Silent, int]] = []
         with self._lock:
             filled = self._faded(out)
             if not self._held:
@@ -197,13 +207,20 @@ class Playback:
         return len(part)
 
     def _fill(
-        self, out: Samples, filled: int, now: int, events: list[tuple[Audible | Silent, int]]
+        self,
+        out: Samples,
+        filled: int,
+        now: int,
+        events: list[tuple[Audible | Begun | Silent, int]],
     ) -> None:
         while self._queue:
             piece = self._queue[0]
             part = piece.take(len(out) - filled)
             at = now + filled * 1_000 // self.rate
             if len(part):
+                if not piece.begun:
+                    piece.begun = True
+                    events.append((Begun(piece.turn, piece.text), at))
                 if not self._sounded:
                     self._sounded = True
                     events.append((Audible(piece.turn, piece.revision), at))
@@ -211,6 +228,8 @@ class Playback:
                 filled += len(part)
                 self._note(piece, at, at + len(part) * 1_000 // self.rate)
             elif piece.whole and piece.position >= piece.length:
+                if not piece.begun:  # nothing could be made of it: it is shown all the same
+                    events.append((Begun(piece.turn, piece.text), at))
                 self._queue.popleft()
                 self._heard.append(piece.text)
                 if not self._queue:

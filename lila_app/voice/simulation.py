@@ -33,7 +33,7 @@ from lila_app.voice.model import (
 )
 from lila_app.voice.mouth import Utterance
 from lila_app.voice.parts import Parts
-from lila_app.voice.playback import Playback
+from lila_app.voice.playback import Begun, Playback
 from lila_app.voice.tracing import Tracing
 from lila_app.voice.view import View
 from lila_app.voice.virtual import Maker, Pace, Reader, Talker, Timeline
@@ -217,8 +217,11 @@ class Simulation:
         if self._room is not None:
             self._room.played(block)
 
-    def _noticed(self, event: Audible | Silent, at: int) -> None:
-        self._time.at(at, lambda: self._take(event))
+    def _noticed(self, event: Audible | Begun | Silent, at: int) -> None:
+        if isinstance(event, Begun):
+            self._time.at(at, lambda: self._showing.said(event))
+        else:
+            self._time.at(at, lambda: self._take(event))
 
     def _sounded(self, utterance: Utterance) -> None:
         piece = utterance.piece

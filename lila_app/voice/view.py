@@ -22,7 +22,7 @@ class View(Protocol):
         ...
 
     def said(self, turn: int, text: str) -> None:
-        """The next piece of the reply, as its model wrote it, is about to be spoken."""
+        """The next piece of the reply, as its model wrote it, begins to be heard."""
         ...
 
     def interrupted(self, turn: int, heard: str) -> None:

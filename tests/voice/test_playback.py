@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lila_app.voice.heard import written
 from lila_app.voice.model import Audible, Silent, Sound, Spoken, Word
-from lila_app.voice.playback import Piece, Playback
+from lila_app.voice.playback import Begun, Piece, Playback
 from lila_app.voice.testing import as_written
 
 RATE = 8_000
@@ -29,6 +29,7 @@ class Bench:
 
     latency: int = 0
     events: list[tuple[Audible | Silent, int]] = field(default_factory=list)
+    begun: list[tuple[str, int]] = field(default_factory=list)
     now: int = 0
 
     def __post_init__(self) -> None:
@@ -36,9 +37,15 @@ class Bench:
             RATE,
             fade_ms=5,
             clock=lambda: self.now,
-            notice=lambda e, at: self.events.append((e, at)),
+            notice=self.notice,
         )
         self.playback.latency_ms = self.latency
+
+    def notice(self, event: Audible | Begun | Silent, at: int) -> None:
+        if isinstance(event, Begun):
+            self.begun.append((event.text, at))
+        else:
+            self.events.append((event, at))
 
     def say(self, text: str, *, turn: int = 1, whole: bool = True) -> Piece:
         piece = self.playback.begin(turn, 1, text, as_written(text))
@@ -100,6 +107,17 @@ def test_silence_between_two_pieces_is_told_of_with_how_many_were_heard() -> Non
     bench.say("two ")
     bench.pull(WORD + 80)
     assert [event for event, _ in bench.events] == [Audible(1, 1), Silent(1, 1, 1), Silent(1, 1, 2)]
+
+
+def test_a_piece_is_told_of_once_when_it_begins_to_be_heard() -> None:
+    bench = Bench(latency=40)
+    bench.say("one ")
+    bench.say("two ")
+    bench.pull(WORD // 2)
+    bench.playback.hold(1, 1)
+    bench.playback.resume()
+    bench.pull(2 * WORD)
+    assert bench.begun == [("one ", 40), ("two ", 40 + 15 + 30)]
 
 
 def test_a_piece_without_a_sound_counts_as_heard() -> None:

@@ -6,13 +6,16 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from lila_app.errors import SoundError
 from lila_app.voice.devices import looking, portaudio, pulse
 from lila_app.voice.devices.naming import Device
 from lila_app.voice.devices.portaudio import Callback, Stream
 from lila_app.voice.model import Part
+
+_CARD_S = 0.064
+"""Seconds: two frames, which even a busy machine takes in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Machine:
                         device=device.number,
                         channels=channels,
                         dtype="int16",
-                        latency="low",
+                        latency=self._latency(device.part),
                         callback=filled,
                         finished_callback=ended,
                     )
@@ -124,6 +127,10 @@ class Machine:
     def fresh(self) -> tuple[Device, ...]:
         """All devices as they are now, whatever is open: a process of its own lists them."""
         return looking.devices()
+
+    def _latency(self, part: Part) -> float | Literal["low"]:
+        """A server keeps what is heard until we come for it; a card overwrites it after this."""
+        return _CARD_S if part == "microphone" and not self._served else "low"
 
     def _by_server(self) -> tuple[Device, ...]:
         rows = portaudio.listed(self._portaudio)

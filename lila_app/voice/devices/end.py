@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lila_app.errors import SoundError
 from lila_app.voice.devices.hearing import Hearing
 from lila_app.voice.devices.playing import Playing
-from lila_app.voice.model import FRAME_MS, RATE, Part
+from lila_app.voice.model import RATE, Part
 
 if TYPE_CHECKING:
     from lila_app.voice.devices.backend import Backend
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lila_app.voice.ports import News
 
 _DEAD_S = 1.0
-"""A block comes every 20 or 32 ms; none for so long, and none will come."""
+"""A block comes every 16 or 20 ms; none for so long, and none will come."""
 
 _SILENT_MS = 3_000
 """A room is never exactly zero; a microphone that is switched off is."""
@@ -25,8 +25,12 @@ _SILENT_MS = 3_000
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits between attempts to open what was lost; the last one for all further."""
 
-PLAYED_MS = 20
-"""What a speaker takes at once."""
+_HEARD_MS = 16
+"""What a microphone gives at once, half a frame. Measured 2026-11-30 behind PulseAudio: a frame comes
+12 ms after its last sample, where blocks of a whole one make it 25."""
+
+_PLAYED_MS = 20
+"""What a speaker takes at once. Two such blocks wait in it: with less a busy machine makes gaps."""
 
 
 class End:
@@ -66,7 +70,7 @@ class End:
     def open(self, backend: Backend, device: Device) -> None:
         """Open its stream on this device and start it. Raises `SoundError`."""
         ended = Flag()
-        block_ms = FRAME_MS if self.part == "microphone" else PLAYED_MS
+        block_ms = _HEARD_MS if self.part == "microphone" else _PLAYED_MS
         opened = backend.open(device, self._rate, block_ms, self._worker.filled, ended.set)
         self._worker.opened(opened.rate, opened.channels)
         try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MOST_BLOCKS = 94
+_MOST_BLOCKS = 188
 """Three seconds: who is that far behind gets the newest and loses the oldest."""
 
 

@@ -63,7 +63,7 @@ class OpenStream(Protocol):
         device: int,
         channels: int,
         dtype: str,
-        latency: str,
+        latency: float | str,
         callback: Callback,
         finished_callback: Callable[[], None],
     ) -> Stream:
