@@ -344,13 +344,13 @@ def test_who_does_not_take_frames_loses_the_oldest_and_it_is_counted() -> None:
 
     hearing = Hearing(slow)
     hearing.opened(16_000, 1)
-    for value in range(200):
+    for value in range(400):
         hearing.filled(np.full(FRAME, value, np.int16).tobytes(), FRAME, None, QUIET)
     gate.set()
     hearing.drain()
-    assert hearing.lost == 200 - len(taken)
-    assert 94 <= len(taken) <= 96
-    assert taken[-1] == 199
+    assert hearing.lost == 400 - len(taken)
+    assert 188 <= len(taken) <= 190
+    assert taken[-1] == 399
 
 
 def test_a_frame_somebody_stumbles_over_is_not_the_last(caplog: pytest.LogCaptureFixture) -> None:

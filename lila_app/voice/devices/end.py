@@ -26,8 +26,8 @@ _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits between attempts to open what was lost; the last one for all further."""
 
 _HEARD_MS = 16
-"""What a microphone gives at once, half a frame. Measured 2026-11-30 behind PulseAudio: a frame comes
-12 ms after its last sample, where blocks of a whole one make it 25."""
+"""What a microphone gives at once, half a frame. Measured 2026-11-30 behind PulseAudio: a frame is
+here 12 ms after its last sample, where blocks of a whole frame make it 25."""
 
 _PLAYED_MS = 20
 """What a speaker takes at once. Two such blocks wait in it: with less a busy machine makes gaps."""
