@@ -144,6 +144,7 @@ async def test_a_reply_that_is_dropped_while_its_words_are_stored_leaves_no_seco
     assert await ask(conversation, 1, "What time is it?")
     await conversation.close()
     assert [one.user for one in kept(lila, conversation)] == ["What time is it?"]
+    assert len(lila.sessions.list()) == 1
 
 
 async def test_what_nobody_said_is_taken_back(lila: Lila, provider: ScriptedProvider) -> None:
