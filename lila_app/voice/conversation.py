@@ -123,12 +123,14 @@ class SpokenConversation:
             self._turns[turn] = _Turn(self._lila.spoken.now())
         known = self._turns[turn]
         self._hush.keep(REPLYING_SECONDS)
-        reply = self._reply = _Reply(turn, self._asked(known, text))
+
+        def begun(event: Started) -> None:
+            self._session, known.id = event.session_id, event.turn_id
+
+        reply = self._reply = _Reply(turn, self._asked(known, text), begun)
         try:
             async for event in reply.events():
                 match event:
-                    case Started(session_id=session, turn_id=id):
-                        self._session, known.id = session, id
                     case TextDelta(text=piece):
                         yield piece
                     case Notice(text=said):
@@ -232,10 +234,19 @@ async def _ended(task: asyncio.Task[None] | None) -> None:
 
 
 class _Reply:
-    """A reply under way in a task of its own, so that it can be ended from elsewhere."""
+    """A reply under way in a task of its own, so that it can be ended from elsewhere.
 
-    def __init__(self, turn: int, events: AsyncGenerator[TurnEvent, None]) -> None:
+    `begun` is told which turn it answers, also where nobody takes its events any more.
+    """
+
+    def __init__(
+        self,
+        turn: int,
+        events: AsyncGenerator[TurnEvent, None],
+        begun: Callable[[Started], None],
+    ) -> None:
         self.turn = turn
+        self._tell = begun
         self._queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
         self._begun = asyncio.Event()
         self._task = asyncio.create_task(self._read(events))
@@ -262,9 +273,10 @@ class _Reply:
         try:
             async with contextlib.aclosing(events):
                 async for event in events:
-                    self._queue.put_nowait(event)
                     if isinstance(event, Started):
+                        self._tell(event)
                         self._begun.set()
+                    self._queue.put_nowait(event)
         finally:
             self._queue.put_nowait(None)
 
