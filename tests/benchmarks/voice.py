@@ -79,16 +79,14 @@ async def answers(card: Card, folder: Path, repeat: int) -> list[Row]:
 
 async def interruptions(card: Card, having: Senses, repeat: int) -> list[Row]:
     """Falling silent, on headphones and behind an echo canceller with the echo there."""
-    by_name = {clip.name: clip.samples for clip in clips()}
-    question = by_name["goforward"]
     over = [near(clip.samples) for clip in clips() if fluent(clip)] * repeat
     print("  barge-in …", file=sys.stderr)
-    plain = await barge_in(card, SoundCard(headphones=True), having, policy(), question, over)
+    plain = await barge_in(card, SoundCard(headphones=True), having, policy(), over[0], over)
     card.echo()
     card.load(CANCELLER)
     print("  barge-in, echo cancelled …", file=sys.stderr)
     ends = SoundCard(microphone="lila_ec_src", speaker="lila_ec_sink")
-    cancelled = await barge_in(card, ends, having, policy(), question, over)
+    cancelled = await barge_in(card, ends, having, policy(), over[0], over)
     return [row("barge-in", plain), row("barge-in, echo cancelled", cancelled)]
 
 

@@ -153,6 +153,16 @@ class Talking:
             self.said_at.pop()
         raise AssertionError("three times not understood: " + "; ".join(self.view.lines[-8:]))
 
+    async def asks(self, clip: Samples) -> None:
+        """Say a recording until LILA speaks; again, where it was not understood."""
+        for _ in range(3):
+            await self.say(clip)
+            await self.until(lambda: self.view.now in (Phase.SPEAKING, Phase.LISTENING))
+            if self.view.now is Phase.SPEAKING:
+                return
+            await asyncio.sleep(2 * self._tail)
+        raise AssertionError("three times not understood: " + "; ".join(self.view.lines[-8:]))
+
     async def until(self, true: Callable[[], bool], seconds: float = 60) -> None:
         """Wait until something is so."""
         await becomes(true, seconds)
@@ -273,7 +283,7 @@ async def barge_in(
     """Milliseconds from the first sound of an interruption to the last of the reply."""
     with card.recording("lila_mic.monitor") as mic, card.recording(speaker) as out:
         async with talking(card, sound, having, policy, LONG) as talk:
-            await talk.say(question)
+            await talk.asks(question)
             for clip in interruptions:
                 await talk.speaking()
                 await asyncio.sleep(1.5)
@@ -281,7 +291,7 @@ async def barge_in(
             await talk.speaking()
     heard = Heard(mic, out)
     found: list[int] = []
-    for at, clip in talk.said_at[1:]:
+    for at, clip in talk.said_at[-len(interruptions) :]:
         onset, end = heard.said(at, clip)
         found.append(round(1_000 * (heard.last_sound(onset, end) - onset)))
     return found
