@@ -16,7 +16,8 @@ from lila_app.errors import ConfigError, SoundError
 from lila_app.voice.policy import VoicePolicy
 from lila_app.voice.recognise import gate
 from lila_app.voice.recognise.whisper import Whisper, opened
-from tests.voice.clips import RATE, Clip, Samples, clips, noises, read_wav, share_wrong, wrong
+from lila_app.voice.wav import frames
+from tests.voice.clips import RATE, Clip, Samples, clips, noises, share_wrong, wrong
 from tests.voice.sound import required
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -190,7 +191,6 @@ def spoken(text: str, folder: Path) -> Samples:
     """espeak's voice at 16 kHz."""
     if shutil.which("espeak-ng") is None:
         required("espeak-ng", "espeak-ng")
-    raw, made = folder / "raw.wav", folder / "16k.wav"
-    subprocess.run(["espeak-ng", "-v", "en-us", "-w", str(raw), text], check=True)
-    subprocess.run(["sox", str(raw), "-r", "16000", str(made)], check=True)
-    return read_wav(made)
+    made = folder / "made.wav"
+    subprocess.run(["espeak-ng", "-v", "en-us", "-w", str(made), text], check=True)
+    return np.concatenate(list(frames(made)))
