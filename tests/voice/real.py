@@ -37,6 +37,9 @@ _BLOCK = RATE // 100
 _LOUD = 0.05
 """Of the loudest 10 ms: what is below is the room, or the breath after a word."""
 
+_VOICE = 0.2
+"""The same where a voice begins: the breath or the "h" before it can be 250 ms of hardly a sound."""
+
 SHORT = "That is a good question. Here is what I know about it."
 LONG = 3 * (
     "The longest river of the country flows from the mountains in the south to the sea in the "
@@ -222,13 +225,13 @@ class Heard:
     speaker: Recording
 
     def said(self, at: float, clip: Samples) -> tuple[float, float]:
-        """When the first and the last loud sample of a recording were said, begun at about `at`."""
-        loud = blocks(clip)
+        """When a recording's voice began and its last loud sample was, begun at about `at`."""
+        begin, end = blocks(clip, _VOICE)[0], blocks(clip)[-1] + 1
         start = max(0, round((at - self.microphone.began) * RATE))
         whole = self.microphone.samples[start : start + len(clip) + 5 * RATE].astype(np.float64)
         place = int(np.argmax(correlate(whole, clip.astype(np.float64), "valid", "fft")))
         begun = self.microphone.began + (start + place) / RATE
-        return begun + loud[0] * _BLOCK / RATE, begun + (loud[-1] + 1) * _BLOCK / RATE
+        return begun + begin * _BLOCK / RATE, begun + end * _BLOCK / RATE
 
     def first_sound(self, after: float) -> float:
         """When the speaker first sounded after a time."""
@@ -245,11 +248,11 @@ class Heard:
         return [at for at in times if at >= after]
 
 
-def blocks(samples: Samples) -> list[int]:
-    """The numbers of the 10 ms that are loud."""
+def blocks(samples: Samples, share: float = _LOUD) -> list[int]:
+    """The numbers of the 10 ms that are loud: more than a share of the loudest."""
     whole = samples[: len(samples) // _BLOCK * _BLOCK].astype(np.float64).reshape(-1, _BLOCK)
     loudness = np.sqrt((whole**2).mean(axis=1))
-    return [int(at) for at in np.flatnonzero(loudness > _LOUD * loudness.max())]
+    return [int(at) for at in np.flatnonzero(loudness > share * loudness.max())]
 
 
 async def voice_to_voice(
