@@ -38,7 +38,7 @@ _LOUD = 0.05
 """Of the loudest 10 ms: what is below is the room, or the breath after a word."""
 
 _VOICE = 0.2
-"""The same where a voice begins: the breath or the "h" before it can be 250 ms of hardly a sound."""
+"""The same where a voice begins: a breath or an "h" before it can be 250 ms of hardly a sound."""
 
 SHORT = "That is a good question. Here is what I know about it."
 LONG = 3 * (
