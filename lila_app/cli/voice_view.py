@@ -43,8 +43,12 @@ class Lines:
 
     def heard(self, turn: int, text: str, final: bool) -> None:
         """Print what was said once that is certain."""
-        del turn
-        if final and text and self._words:
+        if not self._words:
+            return
+        if self._begun == turn:  # what LILA had begun to say to the first half of it is void
+            self._close()
+            self._begun = 0
+        if final and text:
             self._line(f"You: {text}")
 
     def said(self, turn: int, text: str) -> None:

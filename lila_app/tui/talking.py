@@ -54,6 +54,10 @@ class TalkingView(Protocol):
         """Show a new turn."""
         ...
 
+    async def drop_turn(self, turn: SpokenTurn) -> None:
+        """Take away a turn that is none."""
+        ...
+
     async def tell(self, kind: Kind, text: str, hint: str = "") -> None:
         """Something to say in the transcript, outside any turn."""
         ...
@@ -127,7 +131,8 @@ class Talking:
         self._state("muted" if muted and phase is Phase.LISTENING else str(phase))
 
     def heard(self, turn: int, text: str, final: bool) -> None:
-        """Begin a turn once its words are certain."""
+        """Begin a turn once its words are certain; take it away where they are not after all."""
+        self._later(lambda: self._take_back(turn))
         if final and text:
             self._later(lambda: self._begin(turn, text))
 
@@ -194,6 +199,12 @@ class Talking:
 
     def _later(self, work: Callable[[], _Work]) -> None:
         self._told.put_nowait(work)
+
+    async def _take_back(self, turn: int) -> None:
+        shown = self._shown(turn)
+        if shown is not None:
+            self._turn = None
+            await self._screen.drop_turn(shown)
 
     async def _begin(self, turn: int, text: str) -> None:
         self._adopt()

@@ -72,6 +72,8 @@ class Showing:
         self.muted = False
         self._words: dict[int, str] = {}
         """Of the turns that are not over."""
+        self._final: set[int] = set()
+        """Those of them whose words are final."""
         self._told: tuple[str, str] | None = None
 
     def action(self, action: Action) -> None:
@@ -91,7 +93,7 @@ class Showing:
 
     def said(self, begun: Begun) -> None:
         """Show a piece of the reply as it begins to be heard, unless the reply is over by now."""
-        if begun.turn in self._words:
+        if begun.turn in self._final:
             self._view.said(begun.turn, begun.text)
 
     def tell(self, text: str, hint: str = "") -> None:
@@ -111,10 +113,18 @@ class Showing:
             case Settle(turn=turn):
                 for earlier in [number for number in self._words if number < turn]:
                     self._over(earlier)
+                self._final.add(turn)
                 self._view.heard(turn, self._words.get(turn, ""), True)
             case Drop(turn=turn, words=words):
-                if not words and self._words.pop(turn, ""):
-                    self._view.heard(turn, "", True)
+                self._dropped(turn, words)
+
+    def _dropped(self, turn: int, words: bool) -> None:
+        final = turn in self._final
+        self._final.discard(turn)
+        if words and final:
+            self._view.heard(turn, self._words.get(turn, ""), False)
+        elif not words and self._words.pop(turn, ""):
+            self._view.heard(turn, "", True)
 
     def _show(self, phase: Phase, muted: bool) -> None:
         if phase in (Phase.LISTENING, Phase.ENDED):
@@ -125,5 +135,6 @@ class Showing:
             self._view.phase(phase, muted)
 
     def _over(self, turn: int) -> None:
+        self._final.discard(turn)
         if self._words.pop(turn, ""):
             self._view.answered(turn)

@@ -34,7 +34,8 @@ class Phase(StrEnum):
     THINKING = "thinking"
     SPEAKING = "speaking"
     HELD = "interrupted"
-    """The sound is held: somebody speaks over it, and it is not yet known whether to LILA."""
+    """The sound is held: somebody speaks over it, and it is not yet known whether to LILA; or a key
+    stopped it, and it is not yet known what was heard."""
     ENDED = "ended"
 
 

@@ -42,6 +42,8 @@ class Tracing:
         self._starved_before = 0
         self._voiced: int | None = None
         self._open: dict[int, Trace] = {}
+        self._settled = 0
+        """The last turn whose words were taken for final."""
 
     def event(self, event: Event, now: int) -> None:
         """Something happened."""
@@ -89,8 +91,11 @@ class Tracing:
                 for earlier in [number for number in self._open if number < turn]:
                     self._end(earlier, now)
                 self.finished(turn, now)
+                self._settled = turn
             case Drop(turn=turn, words=False):
                 self._open.pop(turn, None)
+            case Drop(turn=turn):
+                self._goes_on(turn)
             case Show(phase=phase):
                 self._shown(phase, now)
             case _:
@@ -104,10 +109,13 @@ class Tracing:
     def _shown(self, phase: Phase, now: int) -> None:
         if phase in (Phase.LISTENING, Phase.ENDED):
             self.end(now)
-        if phase is Phase.HEARING:
-            for trace in self._open.values():
-                if trace.audible is None:
-                    trace.endpoint = None
+
+    def _goes_on(self, turn: int) -> None:
+        """A turn that was over is not: what its void reply took is nobody's wait."""
+        trace = self._open.get(turn)
+        if trace is not None and turn == self._settled:
+            self._open[turn] = Trace(turn, asked=trace.asked)
+            self._settled = 0
 
     def _end(self, turn: int, now: int) -> None:
         trace = self._open.pop(turn, None)

@@ -17,7 +17,8 @@ class View(Protocol):
     def heard(self, turn: int, text: str, final: bool) -> None:
         """A turn's words, in place of those told of it before; "" takes them back.
 
-        Until they are `final` they may still change.
+        Until they are `final` they may still change. Words that were `final` and are told again
+        take what was said of a reply back too: the person went on.
         """
         ...
 

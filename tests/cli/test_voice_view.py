@@ -35,6 +35,24 @@ def test_an_interrupted_reply_says_where(capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
+def test_who_goes_on_has_their_words_on_a_line_of_their_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = Lines(words=True)
+    lines.heard(1, "I like tea.", True)
+    lines.said(1, "Tea is")
+    lines.heard(1, "I like tea.", False)
+    lines.heard(1, "I like tea. And coffee.", True)
+    lines.said(1, "Both are hot.")
+    lines.answered(1)
+    assert capsys.readouterr().out.splitlines() == [
+        "You: I like tea.",
+        "LILA: Tea is ",
+        "You: I like tea. And coffee.",
+        "LILA: Both are hot. ",
+    ]
+
+
 def test_what_is_told_within_a_reply_does_not_begin_it_anew(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

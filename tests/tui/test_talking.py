@@ -70,6 +70,30 @@ async def test_an_interrupted_reply_keeps_what_was_heard_and_says_so(lila: FakeL
         assert turns(pilot)[0].exchange.reply == "Lisbon lies on"
 
 
+async def test_who_goes_on_has_one_turn_with_all_their_words(lila: FakeLila) -> None:
+    talk = FakeTalk()
+    async with talking(lila, talk) as pilot:
+        view(talk).heard(1, "I like tea.", True)
+        view(talk).said(1, "Tea is")
+        view(talk).heard(1, "I like tea.", False)
+        view(talk).heard(1, "I like tea. And coffee.", True)
+        view(talk).said(1, "Both are hot.")
+        view(talk).answered(1)
+        await until(pilot, lambda: bool(turns(pilot)) and bool(turns(pilot)[-1].exchange.reply))
+        (turn,) = turns(pilot)
+        assert turn.exchange.user == "I like tea. And coffee."
+        assert turn.exchange.reply == "Both are hot."
+
+
+async def test_words_that_are_taken_back_leave_no_turn(lila: FakeLila) -> None:
+    talk = FakeTalk()
+    async with talking(lila, talk) as pilot:
+        view(talk).heard(1, "I like tea.", True)
+        await until(pilot, lambda: len(turns(pilot)) == 1)
+        view(talk).heard(1, "", True)
+        await until(pilot, lambda: not turns(pilot))
+
+
 async def test_the_key_ends_talking_and_the_status_says_what_goes_on(lila: FakeLila) -> None:
     talk = FakeTalk()
     async with talking(lila, talk) as pilot:

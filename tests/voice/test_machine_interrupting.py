@@ -288,6 +288,7 @@ def test_without_duplex_a_sound_that_slips_out_after_the_hold_shuts_no_microphon
 def test_stop_by_key_ends_what_is_spoken() -> None:
     talk = answered(Talk(duplex=False))
     assert talk.send(Pressed("stop"))[0] == Hold(1, 1)
+    assert talk.state.phase is Phase.HELD, "it is not over before it is known what was heard"
     talk.paused(HEARD)
     assert talk.log[-1] == Cut(1, 1, HEARD)
     assert talk.state.phase is Phase.LISTENING

@@ -108,7 +108,7 @@ class Observer:
         assert job.turn not in self.withdrawn
         assert not self.unreadable & set(range(job.first, job.end))
         assert all(job.revision > one.revision for one in self.jobs if one.turn == job.turn)
-        assert all(job.turn >= one.turn for one in self.jobs)
+        assert job.turn >= self.opened
         self.jobs.append(job)
 
     def asks(self, key: Key) -> None:

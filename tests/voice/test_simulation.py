@@ -86,6 +86,41 @@ def test_words_that_go_on_before_anything_was_said_are_the_same_turn(policy: Voi
     assert scene.traces[-1].asked == 2
 
 
+def test_words_that_go_on_over_the_first_syllable_of_a_reply_are_the_same_turn(
+    policy: VoicePolicy,
+) -> None:
+    scene = Scene(policy).says("I like tea.", after=300)
+    scene.silent(560).says("And coffee.").silent(6_000).play()
+    assert in_order(scene.log, "Audible(turn=1, revision=1)", "Hold(turn=1", "heard=''", "Drop(")
+    assert list(scene.conversation.turns) == [1]
+    kept = scene.conversation.turns[1]
+    assert (kept.text, kept.interrupted) == ("I like tea. And coffee.", False)
+    assert scene.spoken.endswith("You said I like tea. And coffee. That is all.")
+    assert in_order(
+        scene.view.lines,
+        "1 heard: I like tea.",
+        "1 said",
+        "1 heard (so far): I like tea.",
+        "1 heard: I like tea. And coffee.",
+        "1 answered",
+    )
+    assert [(trace.turn, trace.interrupted) for trace in scene.traces] == [(1, None)]
+
+
+def test_a_key_that_stops_a_reply_counts_as_an_interruption(policy: VoicePolicy) -> None:
+    scene = Scene(policy, answer=lambda _: RIVERS).says("rivers please.", after=300).silent(9_000)
+    stop = scene.at() - 6_000
+    scene.play(script=[(stop, Pressed("stop"))])
+    (trace,) = scene.traces
+    kept = scene.conversation.turns[1]
+    assert kept.interrupted and kept.reply
+    assert (trace.interrupted, trace.heard) == (stop, len(kept.reply))
+    assert scene.lines("1 interrupted", "1 answered") == [
+        f"1 interrupted: {kept.reply}",
+        "1 answered",
+    ]
+
+
 def test_speaking_over_a_reply_keeps_what_was_heard_of_it_to_the_word(policy: VoicePolicy) -> None:
     scene = Scene(policy, answer=lambda _: RIVERS).says("rivers please.", after=300).silent(3_000)
     scene.says("what about spain?").silent(9_000).play()

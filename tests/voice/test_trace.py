@@ -171,6 +171,35 @@ def test_an_interrupted_turn_ends_with_what_was_heard() -> None:
     assert (found[0].interrupted, found[0].heard, found[0].said) == (900, 5, 12)
 
 
+def test_a_turn_that_goes_on_is_timed_from_its_last_words() -> None:
+    tracing, found = _traced()
+    tracing.action(Settle(1, 1), 656)
+    tracing.action(Say(1, 1, "Hello there."), 720)
+    tracing.event(Audible(1, 1), 770)
+    tracing.action(Drop(1, 1), 1_500)
+    tracing.event(Frame(50, 900), 1_600)
+    tracing.action(Recognise(1, 2, 0, 60), 1_800)
+    tracing.event(Recognised(1, 2, "hello you"), 1_900)
+    tracing.action(Ask(1, 2, "hello you"), 1_900)
+    tracing.action(Settle(1, 2), 2_000)
+    tracing.action(Say(1, 2, "Hi."), 2_100)
+    tracing.event(Audible(1, 2), 2_150)
+    tracing.end(3_000)
+    (trace,) = found
+    assert (trace.voiced, trace.endpoint, trace.audible) == (1_600, 2_000, 2_150)
+    assert (trace.said, trace.heard, trace.asked, trace.speculated) == (3, 3, 2, True)
+
+
+def test_an_early_reply_that_is_void_leaves_the_end_of_the_turn_where_it_was() -> None:
+    tracing, found = _traced()
+    tracing.finished(1, 500)
+    tracing.action(Drop(1, 1), 600)
+    tracing.action(Ask(1, 2, "hello you"), 600)
+    tracing.action(Settle(1, 2), 600)
+    tracing.end(3_000)
+    assert (found[0].endpoint, found[0].speculated) == (500, False)
+
+
 def test_words_nobody_said_leave_no_trace() -> None:
     tracing, found = _traced()
     tracing.action(Drop(1, 1, words=False), 700)

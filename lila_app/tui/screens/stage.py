@@ -15,6 +15,7 @@ from lila_app.tui.outbox import Outbox
 from lila_app.tui.screens.choose_model import ChooseModelScreen
 from lila_app.tui.screens.confirm import ConfirmScreen
 from lila_app.tui.session_model import SessionModel
+from lila_app.tui.talking import SpokenTurn
 from lila_app.tui.weights import Missing
 from lila_app.tui.widgets.context_panel import ContextPanel
 from lila_app.tui.widgets.live_turn import LiveTurn
@@ -61,8 +62,8 @@ class Stage:
         self._turn_began = self._monotonic()
         return await self._parts.transcript.begin(text)
 
-    async def drop_turn(self, turn: TurnView) -> None:
-        """Take away a turn that never began."""
+    async def drop_turn(self, turn: TurnView | SpokenTurn) -> None:
+        """Take away a turn that never began, or is none after all."""
         if isinstance(turn, LiveTurn):
             await turn.remove()
 

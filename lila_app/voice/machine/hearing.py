@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lila_app.voice import endpoint
 from lila_app.voice.machine import interrupting, replying, turns
 from lila_app.voice.machine.state import Hearing, Move
@@ -91,41 +89,30 @@ def _listen(move: Move, event: Frame) -> None:
     if run < frames:
         return
     if reopens:
-        _reopen(move, event, run)
+        turns.take_up(move, last=event.number, seen=event.number, voiced=run)
         return
     floor = move.state.floor or 0
     first = event.number - run + 1 - policy.activity.before // FRAME_MS
+    soon = _soon(move)
     if over:
         replying.hold(move)
-    turns.begin(move, max(floor, first, 0), event.number, run)
+    turns.begin(move, max(floor, first, 0), event.number, run, soon=soon)
 
 
 def _reopens(move: Move) -> bool:
     reply = move.state.settled
-    if reply is None or reply.settled is None or reply.audible:
+    return reply is not None and not reply.audible and _soon(move)
+
+
+def _soon(move: Move) -> bool:
+    """Whether who speaks now may be going on with the turn that is answered, all of it read."""
+    reply, floor = move.state.settled, move.state.floor
+    if reply is None or reply.settled is None or reply.hearing is None or reply.hearing.final:
         return False
-    if reply.hearing is None or reply.hearing.final:
+    if floor is None or floor > reply.hearing.first:
         return False
     since = move.state.run_since if move.state.run else move.now
     return since - reply.settled <= move.policy.endpoint.reopen
-
-
-def _reopen(move: Move, event: Frame, run: int) -> None:
-    """The person goes on before anything was answered: the same turn, and its reply is void."""
-    reply = move.state.reply
-    assert reply is not None and reply.hearing is not None
-    replying.drop(move)
-    voiced = reply.hearing.voiced + run
-    hearing = replace(
-        reply.hearing,
-        last=event.number,
-        seen=event.number,
-        voiced=voiced,
-        silent=False,
-        read=False,
-        reading=None,
-    )
-    move.put(hearing=hearing, run=0)
 
 
 def _hold_open(move: Move, event: Frame) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lila_app.voice import endpoint
 from lila_app.voice.machine import replying, turns
 from lila_app.voice.machine.state import Move
-from lila_app.voice.model import FRAME_MS, Open
+from lila_app.voice.model import FRAME_MS, Drop, Open
 
 
 def judge(move: Move, text: str) -> None:
@@ -51,13 +51,29 @@ def false_alarm(move: Move) -> None:
 
 def _interrupt(move: Move, text: str) -> None:
     """The reply is over; whoever spoke has the word, and may have said it already."""
+    hearing, reply = move.hear(), move.answer()
+    if hearing.soon and reply.heard == "":
+        _go_on(move)
+        return
     replying.cut(move)
-    hearing = move.hear()
     move.do(Open(hearing.turn))
     if _all_of_it(move):
         turns.accept(move, text)
     else:
         move.hear(read=False, words=text)
+
+
+def _go_on(move: Move) -> None:
+    """Not a word of the reply was heard yet: they were still saying what it answers."""
+    hearing = move.hear()
+    move.do(Drop(hearing.turn, hearing.revision, words=False))
+    turns.take_up(
+        move,
+        last=hearing.last,
+        seen=hearing.seen,
+        voiced=hearing.voiced,
+        silent=hearing.silent,
+    )
 
 
 def _has_asked(move: Move) -> bool:

@@ -27,6 +27,7 @@ class Hearing:
     was asked for since they fell silent; `words` are the last that were accepted, `wait` the
     silence that ends the turn by them. `resumed` counts voiced frames since speech went on after a
     reading. `key`: held open by a key, so no silence ends it. `final`: over as soon as it is read.
+    `soon`: begun over a reply so soon after the turn it answers that it may be the rest of that.
     """
 
     turn: int
@@ -46,6 +47,7 @@ class Hearing:
     asks: int = 0
     key: bool = False
     final: bool = False
+    soon: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class State:
         """What a person is shown."""
         if self.ended:
             return Phase.ENDED
-        if self.over:
+        if self.over or (self.cutting and not self.hearing and not self.reply):
             return Phase.HELD
         if self.hearing:
             return Phase.MAYBE_END if self.hearing.read else Phase.HEARING

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lila_app.voice import endpoint
 from lila_app.voice.machine import replying
 from lila_app.voice.machine.state import Hearing, Move
 from lila_app.voice.model import FRAME_MS, Drop, Open, Recognise
 
 
-def begin(move: Move, first: int, last: int, voiced: int, *, key: bool = False) -> None:
+def begin(
+    move: Move, first: int, last: int, voiced: int, *, key: bool = False, soon: bool = False
+) -> None:
     """A turn begins, or may: over a reply that is spoken it is opened once it has words."""
     turn = move.state.turns + 1
     wait = move.policy.endpoint.wait
-    move.put(hearing=Hearing(turn, first, last, voiced, wait, last, key=key), turns=turn, run=0)
+    hearing = Hearing(turn, first, last, voiced, wait, last, key=key, soon=soon)
+    move.put(hearing=hearing, turns=turn, run=0)
     if not move.state.over:
         move.do(Open(turn))
+
+
+def take_up(move: Move, *, last: int, seen: int, voiced: int, silent: bool = False) -> None:
+    """The person goes on with the turn whose words were final: its reply is void.
+
+    It is read again from its beginning; its earlier words stand where nothing comes of that.
+    """
+    reply = move.answer()
+    assert reply.hearing is not None
+    replying.drop(move)
+    hearing = replace(
+        reply.hearing,
+        last=last,
+        seen=seen,
+        voiced=reply.hearing.voiced + voiced,
+        silent=silent,
+        read=False,
+        reading=None,
+    )
+    move.put(hearing=hearing, run=0)
 
 
 def read(move: Move, end: int) -> None:
@@ -61,6 +86,10 @@ def finish(move: Move) -> None:
     if not hearing.words:
         forget(move)
         return
+    reply = move.state.reply
+    if reply and reply.failure:  # asked for early, it may have failed for being early
+        replying.drop(move)
+        hearing = move.hear(revision=hearing.revision + 1)
     if move.state.reply is None:
         replying.ask(move, hearing.turn, hearing.revision, hearing.words)
     replying.settle(move)
