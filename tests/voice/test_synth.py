@@ -160,6 +160,24 @@ def test_a_text_in_other_letters_and_with_odd_signs_is_spoken(espeak: Espeak) ->
     assert [(word.start, word.end) for word in words] == list(spans(text))
 
 
+def test_half_a_character_is_spoken_around(espeak: Espeak) -> None:
+    text = "One \ud83d two."
+    samples, words = all_of(espeak, text)
+    assert len(samples) > espeak.rate // 3
+    assert [(word.start, word.end) for word in words] == list(spans(text))
+
+
+def test_what_goes_wrong_in_the_library_reaches_who_waits_for_the_sound(
+    espeak: Espeak, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ctypes.ArgumentError("no such type")
+
+    monkeypatch.setattr(espeak_library.Library, "speak", broken)
+    with pytest.raises(ctypes.ArgumentError):
+        all_of(espeak, "Hello.")
+
+
 def test_what_is_cancelled_ends_soon_and_the_next_is_whole(espeak: Espeak) -> None:
     whole, _ = all_of(espeak, SENTENCE)
     cancel = threading.Event()

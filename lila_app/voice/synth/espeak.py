@@ -9,7 +9,7 @@ from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from lila_app.errors import LilaError, UsageError
+from lila_app.errors import UsageError
 from lila_app.voice.model import Sound, Word
 from lila_app.voice.synth.espeak_library import Begun, Library, library
 from lila_app.voice.synth.timing import Span, spans, spread
@@ -59,7 +59,7 @@ class Espeak:
             return
         text = text.replace("\0", " ")
         left = Flag()
-        made: SimpleQueue[_Made | LilaError | None] = SimpleQueue()
+        made: SimpleQueue[_Made | Exception | None] = SimpleQueue()
 
         def take(sound: bytes, begun: tuple[Begun, ...]) -> bool:
             made.put((sound, begun))
@@ -68,7 +68,8 @@ class Espeak:
         def speak() -> None:
             try:
                 self._library.speak(text, self._voice, self._words_per_minute, take)
-            except LilaError as error:
+            # Whatever it is: who waits for the sound would wait for ever.
+            except Exception as error:
                 made.put(error)
             made.put(None)
 
@@ -116,9 +117,9 @@ def _found(library: Library, voice: str, language: str) -> str:
     )
 
 
-def _stretches(made: SimpleQueue[_Made | LilaError | None], cancel: Flag) -> Generator[_Made]:
+def _stretches(made: SimpleQueue[_Made | Exception | None], cancel: Flag) -> Generator[_Made]:
     while (found := made.get()) is not None and not cancel.is_set():
-        if isinstance(found, LilaError):
+        if isinstance(found, Exception):
             raise found
         yield found
 

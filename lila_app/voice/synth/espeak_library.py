@@ -114,7 +114,8 @@ class Library:
 
         Raises `SoundError` where the voice cannot be loaded.
         """
-        encoded = text.encode()
+        # Half of a character's two code units, as a broken stream may bring, is said as "?".
+        encoded = text.encode(errors="replace")
         with self._lock:
             self._tune(voice, words_per_minute)
             callback = _calling(take)
