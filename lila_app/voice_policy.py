@@ -66,6 +66,7 @@ class InterruptionRules:
     within: int
     tail: int
     speaker: int
+    voice: int
     fade: int
     echo_share: int
     echo_window: int

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lila_app.voice.driving import Driver, Showing
 from lila_app.voice.ear import Ear
@@ -51,6 +51,11 @@ _LEVEL_FRAMES = 3
 
 _ENDING_SECONDS = 2.0
 
+_HANGS = "LILA's voice makes no sound"
+
+_Away = Literal["card", "voice"]
+"""What keeps replies from being heard: no speaker, or nothing to give it."""
+
 
 def milliseconds() -> int:
     """The clock of a real loop; only differences mean something."""
@@ -78,6 +83,7 @@ class Loop:
         self._framed = False
         self._levels: list[int] = []
         self._speaker: Speaker | None = None
+        self._away: set[_Away] = set()
         self._showing = Showing(view)
         policy = parts.policy
         self._tracing = Tracing(policy.activity.ends, parts.keep, lambda: self.playback.starved_ms)
@@ -108,7 +114,9 @@ class Loop:
         parts = self._parts
         self._listener = Listener(parts.activity, self._ear, self._clock, self._found, self._warn)
         self._reader = Reader(self._read, self._send)
-        self._maker = Maker(parts.synthesiser, self.playback, self._sounded, self._warn)
+        self._maker = Maker(
+            parts.synthesiser, self.playback, self._clock, self._sounded, self._warn
+        )
         self._talker = Talker(parts.conversation, self._take, self._showing.tell)
         workers = self._reader, self._talker, self._maker
         self._hands = Hands(parts, self.playback, workers, self._send, self._showing.tell)
@@ -213,7 +221,27 @@ class Loop:
                 self._listener.interrupted()
             elif self._speaker is not None:
                 self.playback.latency_ms = self._speaker.latency_ms
-        self._take(news)
+        if news.part == "speaker":
+            self._speaks("card", news)
+        else:
+            self._take(news)
+
+    def _speaks(self, part: _Away, news: Lost | Back) -> None:
+        """What keeps replies from being heard is one thing to the machine, however many it is."""
+        if isinstance(news, Lost):
+            self._away.add(part)
+        else:
+            self._away.discard(part)
+        if isinstance(news, Lost) or not self._away:
+            self._take(news)
+
+    def _watch_voice(self) -> None:
+        """A voice that hangs leaves replies to be shown until it has done what it was at."""
+        hangs = self._maker.waits_ms >= self._parts.policy.interruption.voice
+        if hangs and "voice" not in self._away:
+            self._speaks("voice", Lost("speaker", _HANGS))
+        elif not hangs and "voice" in self._away:
+            self._speaks("voice", Back("speaker", self._sound.duplex()))
 
     def _frame(self, number: int, speech: int, level: int) -> None:
         self._framed = True
@@ -227,6 +255,7 @@ class Loop:
         """Let time pass for the machine where no frame does."""
         while True:
             await asyncio.sleep(FRAME_MS / 1_000)
+            self._watch_voice()
             framed, self._framed = self._framed, False
             if not framed:
                 self._take(Tick())

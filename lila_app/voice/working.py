@@ -7,14 +7,14 @@ told and ends the piece of work, never the worker.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import aclosing
 from queue import Empty, Full, Queue, SimpleQueue
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from lila_app.voice.ear import Ear
-from lila_app.voice.model import Ask, Cut, Drop, Event, Recognise, ReplyEnded, ReplyText
+from lila_app.voice.model import Ask, Cut, Drop, Event, Recognise, ReplyEnded, ReplyText, Sound
 from lila_app.voice.mouth import AHEAD_MS, Utterance
 from lila_app.voice.parts import Tell, explained, unanswered
 from lila_app.voice.playback import Playback
@@ -167,14 +167,20 @@ class Maker:
         self,
         synthesiser: Synthesiser,
         playback: Playback,
+        clock: Callable[[], int],
         sounded: Callable[[Utterance], None],
         tell: Tell,
     ) -> None:
-        """`sounded` is told of each piece's first sound; both are called on the maker's thread."""
+        """`sounded` is told of each piece's first sound, `tell` of what goes wrong.
+
+        Both are called on the maker's thread.
+        """
         self._synthesiser = synthesiser
         self._playback = playback
+        self._clock = clock
         self._sounded = sounded
         self._tell = tell
+        self._since: int | None = None
         self._waiting: SimpleQueue[Utterance | None] = SimpleQueue()
         self._thread = Thread(target=self._run, name="lila-speaking", daemon=True)
         self._thread.start()
@@ -182,6 +188,12 @@ class Maker:
     def say(self, utterance: Utterance) -> None:
         """Make the sound of a piece, after those before it."""
         self._waiting.put(utterance)
+
+    @property
+    def waits_ms(self) -> int:
+        """How long the synthesiser has been making the next stretch of sound by now."""
+        since = self._since
+        return 0 if since is None else self._clock() - since
 
     def close(self) -> None:
         """End the thread, after what was begun; whoever closes it has cancelled that."""
@@ -203,12 +215,20 @@ class Maker:
             pass
         if cancel.is_set():
             return
-        for sound in self._synthesiser.synth(utterance.text, cancel):
+        sounds = self._synthesiser.synth(utterance.text, cancel)
+        while (sound := self._next(sounds)) is not None:
             if not self._playback.append(utterance.piece, sound):
                 return
             if first:
                 first = False
                 self._sounded(utterance)
+
+    def _next(self, sounds: Iterator[Sound]) -> Sound | None:
+        self._since = self._clock()
+        try:
+            return next(sounds, None)
+        finally:
+            self._since = None
 
 
 class Talker:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 
 from lila_app.errors import LilaError, SoundError, UnavailableError
 from lila_app.voice.loop import Loop
-from lila_app.voice.model import FRAME, Back, Lost, Phase, Tell
+from lila_app.voice.model import FRAME, Back, Lost, Phase, Sound, Tell
 from lila_app.voice.parts import Parts
 from lila_app.voice.policy import VoicePolicy
 from lila_app.voice.testing import (
@@ -55,14 +55,32 @@ async def until(true: Callable[[], object]) -> None:
             await asyncio.sleep(0.001)
 
 
+class _Hanging(ToneSynthesiser):
+    """Begins every piece, and goes on with it once it is let go."""
+
+    def __init__(self, tones: Tones) -> None:
+        super().__init__(tones)
+        self.go = threading.Event()
+
+    def synth(self, text: str, cancel: threading.Event) -> Iterator[Sound]:
+        self.go.wait(PATIENCE)
+        yield from super().synth(text, cancel)
+
+
 class Room:
     """A loop that runs, and what is around it."""
 
-    def __init__(self, policy: VoicePolicy, answer: Answer, sound: FakeSound) -> None:
+    def __init__(
+        self,
+        policy: VoicePolicy,
+        answer: Answer,
+        sound: FakeSound,
+        voice: Callable[[Tones], ToneSynthesiser] = ToneSynthesiser,
+    ) -> None:
         self.tones = Tones()
         self.activity = _Counting()
         self.recogniser = ToneRecogniser(self.tones)
-        self.synthesiser = ToneSynthesiser(self.tones)
+        self.synthesiser = voice(self.tones)
         self.conversation = FakeConversation(answer)
         self.traces: list[Trace] = []
         self.view = Recorder()
@@ -115,10 +133,14 @@ class Room:
 
 @asynccontextmanager
 async def room(
-    policy: VoicePolicy, answer: Answer = repeats, *, duplex: bool = True
+    policy: VoicePolicy,
+    answer: Answer = repeats,
+    *,
+    duplex: bool = True,
+    voice: Callable[[Tones], ToneSynthesiser] = ToneSynthesiser,
 ) -> AsyncIterator[Room]:
     before = set(threading.enumerate())
-    made = Room(policy, answer, FakeSound(duplex=duplex))
+    made = Room(policy, answer, FakeSound(duplex=duplex), voice)
     await until(lambda: "listening" in made.view.lines)
     try:
         yield made
@@ -265,3 +287,31 @@ async def test_whatever_fails_is_told_and_it_listens_on(
     assert len(told) >= 3
     message = "gone (start it)" if isinstance(error, LilaError) else "did not foresee"
     assert all(message in line for line in told)
+
+
+async def test_a_voice_that_hangs_is_told_and_replies_are_shown_until_it_makes_sound_again(
+    policy: VoicePolicy,
+) -> None:
+    voices: list[_Hanging] = []
+
+    def voice(tones: Tones) -> _Hanging:
+        voices.append(_Hanging(tones))
+        return voices[-1]
+
+    async with room(policy, duplex=False, voice=voice) as it:
+        await it.ask("first.")
+        await it.quiet_until(lambda: any("makes no sound" in line for line in it.view.lines))
+        await it.quiet_until(lambda: "told: You said first. That is all." in it.view.lines)
+        await it.quiet_until(lambda: it.phase == "listening")
+        await it.ask("second.")
+        await it.quiet_until(lambda: "told: You said second. That is all." in it.view.lines)
+        it.sound.report(Lost("speaker", "unplugged"))
+        voices[0].go.set()
+        await it.quiet_until(lambda: voices[0].made)
+        it.sound.report(Back("speaker"))
+        await it.quiet_until(lambda: "told: the speaker is back" in it.view.lines)
+        await it.ask("third.")
+        await it.quiet_until(lambda: it.phase == "speaking")
+        await it.quiet_until(lambda: it.phase == "listening")
+        assert it.spoken == "You said third. That is all."
+    assert it.view.lines.count("told: the speaker is back") == 1

@@ -148,7 +148,9 @@ def _utterance(playback: Playback, text: str, turn: int = 1) -> Utterance:
 
 def test_what_is_cut_while_it_is_made_is_made_no_further() -> None:
     engine, playback, sounded = _Endless(), _playback(), list[str]()
-    maker = Maker(engine, playback, lambda each: sounded.append(each.text), lambda *_: None)
+    maker = Maker(
+        engine, playback, lambda: 0, lambda each: sounded.append(each.text), lambda *_: None
+    )
     first = _utterance(playback, "on and on")
     maker.say(first)
     until(lambda: engine.made > 3)
@@ -166,7 +168,7 @@ def test_what_is_cut_while_it_is_made_is_made_no_further() -> None:
 
 def test_speech_is_made_only_so_far_ahead() -> None:
     engine, playback = _Endless(), _playback()
-    maker = Maker(engine, playback, lambda _: None, lambda *_: None)
+    maker = Maker(engine, playback, lambda: 0, lambda _: None, lambda *_: None)
     long = Utterance(playback.begin(1, 1, "x", as_written("x")), "x", Flag())
     playback.append(long.piece, Sound(np.ones(8 * (AHEAD_MS + 1_000), np.int16)))
     waiting = _utterance(playback, "later")
@@ -268,7 +270,7 @@ def test_every_worker_ends_its_thread() -> None:
     playback = _playback()
     workers = [
         Reader(lambda action: Recognised(action.turn, 1, ""), lambda _: None),
-        Maker(_Endless(), playback, lambda _: None, lambda *_: None),
+        Maker(_Endless(), playback, lambda: 0, lambda _: None, lambda *_: None),
         Listener(Loudness(), Ear(1_000), lambda: 0, lambda *_: None, lambda *_: None),
     ]
     assert threading.active_count() == before + 3
