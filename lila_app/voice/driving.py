@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 from lila_app.voice.machine import State, step
@@ -40,21 +41,30 @@ class Driver:
         self._tracing = tracing
 
     def take(self, event: Event, now: int) -> tuple[Action, ...]:
-        """Have the machine decide about an event, and see to what it decided."""
+        """Have the machine decide about an event, and see to all that it decided.
+
+        What one action or view raises keeps no other from being done; the first is raised then.
+        """
         self._tracing.event(event, now)
         hearing = self._state.hearing
         self._state, actions = step(self._state, event, now)
         if (settled := self._state.settled) is not None:
             hearing = settled.hearing or hearing
+        failed: list[Exception] = []
         for action in actions:
             if isinstance(action, Settle) and hearing is not None:
                 self._tracing.due(action.turn, hearing.wait, now)
             self._tracing.action(action, now)
-            self._hands.do(action, now)
-            self._showing.action(action)
+            for see_to in (partial(self._hands.do, now=now), self._showing.action):
+                try:
+                    see_to(action)
+                except Exception as error:
+                    failed.append(error)
         heard = self._state.hearing
         if heard is not None and heard.final:
             self._tracing.finished(heard.turn, now)
+        if failed:
+            raise failed[0]
         return actions
 
     @property

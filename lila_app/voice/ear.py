@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lila_app.voice.policy import VoicePolicy
+
     Samples = NDArray[np.int16]
+
+
+def kept_ms(policy: VoicePolicy) -> int:
+    """How much is kept: the longest turn, with as much after it as its reading may come late by."""
+    return policy.activity.before + policy.activity.longest + policy.endpoint.reading
 
 
 class Ear:

@@ -76,7 +76,7 @@ class Hands:
         """`send` hands an event to the machine, but not from within an action."""
         self._conversation = parts.conversation
         self._playback = playback
-        self._mouth = Mouth(playback, parts.speakable)
+        self._mouth = Mouth(playback, parts.speakable, tell)
         self._reads, self._talks, self._makes = workers
         self._send = send
         self._tell = tell
@@ -130,8 +130,8 @@ def read(action: Recognise, parts: Parts, ear: Ear, playback: Playback, tell: Te
         samples = ear.between(action.first, action.end)
         hotwords = parts.conversation.hotwords()
         found = parts.recogniser.recognise(samples, hotwords=hotwords)
+        return understood(action, found, ear.span(action.first, action.end), playback, parts.policy)
     except Exception as error:
         message, hint = explained("reading your speech", error)
         tell(message, hint)
         return Recognised(action.turn, action.revision, "", message)
-    return understood(action, found, ear.span(action.first, action.end), playback, parts.policy)

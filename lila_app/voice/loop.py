@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from lila_app.voice.driving import Driver, Showing
-from lila_app.voice.ear import Ear
+from lila_app.voice.ear import Ear, kept_ms
 from lila_app.voice.hands import Hands, read
 from lila_app.voice.machine import Rules, start
 from lila_app.voice.model import (
@@ -93,7 +93,7 @@ class Loop:
             clock=clock,
             notice=self._noticed,
         )
-        self._ear = Ear(policy.activity.longest + policy.activity.before)
+        self._ear = Ear(kept_ms(policy))
         rules = Rules(policy, push_to_talk=parts.push_to_talk)
         state = start(rules, duplex=False)
         self._driver = Driver(state, self, self._showing, self._tracing)

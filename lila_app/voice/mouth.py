@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event as Flag
 
+from lila_app.voice import endpoint
 from lila_app.voice.echo import is_echo
 from lila_app.voice.model import Cut, Drop, Recognise, Recognised, Recognition, Say, Spoken
+from lila_app.voice.parts import Tell, explained
 from lila_app.voice.playback import Piece, Playback
 from lila_app.voice.policy import VoicePolicy
 
@@ -28,9 +30,10 @@ class Utterance:
 class Mouth:
     """Queues pieces to be heard and takes them back; used on the loop's thread alone."""
 
-    def __init__(self, playback: Playback, speakable: Callable[[str], Spoken]) -> None:
+    def __init__(self, playback: Playback, speakable: Callable[[str], Spoken], tell: Tell) -> None:
         self._playback = playback
         self._speakable = speakable
+        self._tell = tell
         self._cancel: dict[tuple[int, int], Flag] = {}
 
     def say(self, action: Say) -> Utterance:
@@ -40,7 +43,11 @@ class Mouth:
             for over in self._cancel.values():
                 over.set()
             self._cancel = {reply: Flag()}
-        spoken = self._speakable(action.text)
+        try:
+            spoken = self._speakable(action.text)
+        except Exception as error:  # a piece that is not queued would be waited for
+            self._tell(*explained("making the reply speakable", error))
+            spoken = _as_written(action.text)
         piece = self._playback.begin(*reply, action.text, spoken)
         return Utterance(piece, spoken.text, self._cancel[reply])
 
@@ -68,12 +75,11 @@ def understood(
     echo = (
         bool(found.text)
         and playback.sounded(first - rules.tail, last)
-        and not _stops(found.text, policy)
+        and not endpoint.among(found.text, policy.words.stop)
         and is_echo(found.text, playback.said(first - rules.echo_window), rules.echo_share)
     )
     return Recognised(action.turn, action.revision, found.text, found.why, echo)
 
 
-def _stops(text: str, policy: VoicePolicy) -> bool:
-    words = "".join(each if each.isalnum() else " " for each in text.casefold()).split()
-    return " ".join(words) in policy.words.stop
+def _as_written(text: str) -> Spoken:
+    return Spoken(text, tuple(range(len(text))))

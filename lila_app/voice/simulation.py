@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from lila_app.voice.driving import Driver, Showing
-from lila_app.voice.ear import Ear
+from lila_app.voice.ear import Ear, kept_ms
 from lila_app.voice.hands import Hands, read
 from lila_app.voice.machine import Rules, start
 from lila_app.voice.model import (
@@ -107,7 +107,7 @@ class Simulation:
             notice=self._noticed,
         )
         self.playback.latency_ms = costs.output_latency
-        self._ear = Ear(policy.activity.longest + policy.activity.before)
+        self._ear = Ear(kept_ms(policy))
         reader = Reader(self._time, costs.recognise, self._read, self._take)
         self._talker = Talker(
             self._time, parts.conversation, pace or self._pace, self._take, self._tell

@@ -394,3 +394,11 @@ def test_an_empty_sound_is_a_conversation_without_turns(policy: VoicePolicy) -> 
     scene = Scene(policy).hears(silence(0)).play()
     assert scene.view.lines == ["ended"]
     assert scene.ended < 2_000
+
+
+def test_the_longest_turn_is_read_whole_where_its_reading_is_late(policy: VoicePolicy) -> None:
+    late = replace(policy, simulation=replace(policy.simulation, recognise=4_000))
+    first, rest = (" ".join(f"{each}{n}" for n in range(94)) for each in "ab")
+    scene = Scene(late, answer=lambda _: ["Much."]).says(first, after=300).silent(250)
+    scene.says(rest).silent(15_000).play()
+    assert scene.conversation.turns[1].text.startswith("a0 a1 a2 a3 ")
