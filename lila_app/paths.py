@@ -120,6 +120,14 @@ class Home:
             make_private(folder)
 
 
+def expanded(written: str) -> Path:
+    """A path as a person writes it, with `~` as their folder.
+
+    `~ada` stays as it is where there is no Ada, so that whoever looks for it finds nothing.
+    """
+    return Path(os.path.expanduser(written))  # noqa: PTH111 (the other raises RuntimeError for it)
+
+
 def make_private(folder: Path) -> None:
     """Make `folder` and its missing parents, 0700 each (`Path.mkdir` gives parents the umask's)."""
     try:

@@ -106,6 +106,13 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def remove_empty(*folders: Path) -> None:
+    """Remove these folders, in this order, as far as there is nothing in them."""
+    for folder in folders:
+        with contextlib.suppress(OSError):  # there is something in it
+            folder.rmdir()
+
+
 def _mb(size: int) -> int:
     return -(-size // 1_000_000)
 

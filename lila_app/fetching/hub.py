@@ -56,7 +56,7 @@ class Hub:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.address = environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
-        self.host = urlsplit(self.address).hostname or self.address
+        self.host = _host(self.address)
         self.offline = environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
 
     def listing(self, repository: str) -> Listing:
@@ -142,6 +142,14 @@ class Hub:
             f"{what} could not be fetched: what answers as {self.host} is something else",
             hint="check the network: it may want a login before it lets anything through",
         )
+
+
+def _host(address: str) -> str:
+    """The name in an address, for a person; all of an address that is none."""
+    try:
+        return urlsplit(address).hostname or address
+    except ValueError:
+        return address
 
 
 def cached(repository: str, revision: str, environ: Mapping[str, str]) -> Path:

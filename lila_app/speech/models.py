@@ -16,12 +16,13 @@ from typing import cast
 from lila_app.errors import ChecksumError, ConfigError, MissingWeightsError
 from lila_app.fetching.files import sha256
 from lila_app.fetching.hub import Entry, cached
+from lila_app.paths import expanded
 from lila_app.speech.published import DEFAULT, PUBLISHED, Published
 
 NOTE = "fetched.json"
 """Written into the folder of a model whose files were not known before: what came, and its sums."""
 
-_NEEDED = ("model.bin", "config.json", "tokenizer.json")
+NEEDED = ("model.bin", "config.json", "tokenizer.json")
 """Without the last, faster-whisper would fetch one from the network each time."""
 
 
@@ -45,7 +46,7 @@ def find(name: str, models_dir: Path, environ: Mapping[str, str]) -> Path:
     """
     model = published(name)
     if model is None:
-        return _own(Path(name).expanduser())
+        return _own(expanded(name))
     folder = present(model, models_dir, environ)
     if folder is None:
         raise MissingWeightsError(
@@ -63,7 +64,7 @@ def present(model: Published, models_dir: Path, environ: Mapping[str, str]) -> P
     if model.revision:
         places.append(cached(model.repository, model.revision, environ))
     for folder in places:
-        names = [file.name for file in expected(model, folder)] or list(_NEEDED)
+        names = [file.name for file in expected(model, folder)] or list(NEEDED)
         if all((folder / name).is_file() for name in names):
             return folder
     return None
@@ -128,7 +129,7 @@ def _noted(folder: Path) -> tuple[Entry, ...]:
 
 def _own(folder: Path) -> Path:
     """A folder of the person's own; what is in it is theirs to know."""
-    missing = [name for name in _NEEDED if not (folder / name).is_file()]
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
     if not folder.is_dir():
         raise MissingWeightsError(
             f"there is no folder {folder}",

@@ -104,7 +104,8 @@ def _load(path: Path) -> _Session:
         options.log_severity_level = 4  # what it complains of is said by `SoundError`
         return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises classes of its own for a damaged file
+        said = next(iter(str(error).splitlines()), type(error).__name__)
         raise SoundError(
-            f"the voice activity model cannot be loaded: {str(error).splitlines()[0]}",
+            f"the voice activity model cannot be loaded: {said}",
             hint="install LILA again, as you installed it first",
         ) from error

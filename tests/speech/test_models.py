@@ -71,6 +71,12 @@ def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
         find("~/nowhere/at/all", tmp_path, {})
 
 
+def test_a_folder_of_somebody_who_is_not_there_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(MissingWeightsError, match="there is no folder ~nobody-here/model"):
+        find("~nobody-here/model", tmp_path, {})
+    assert not catalogue(tmp_path, {"HF_HUB_CACHE": "/x"}, "~nobody-here/model")[-1].installed
+
+
 def test_the_hubs_cache_is_where_the_environment_says(tmp_path: Path) -> None:
     tail = Path("models--a--b") / "snapshots" / "c"
     assert cached("a/b", "c", {"HF_HUB_CACHE": "/x"}) == Path("/x") / tail

@@ -72,6 +72,15 @@ def test_an_installation_without_the_model_is_told_what_to_do(
     assert "install LILA again" in caught.value.hint
 
 
+def test_a_library_that_fails_without_a_word_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silently(name: str) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(activity, "import_module", silently)
+    with pytest.raises(SoundError, match="cannot be loaded: MemoryError"):
+        Silero()
+
+
 def recorded() -> tuple[Clip, ...]:
     return tuple(clip for clip in clips() if clip.name.startswith("sense"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -323,9 +324,19 @@ def test_an_unknown_voice_of_the_system_is_refused_with_others_that_are_there(
 def test_a_driver_that_fails_is_told_in_its_own_words(
     system: Pyttsx, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lila_app.voice.synth.pyttsx._CHILD", "no_such_module")
+    monkeypatch.setattr("lila_app.voice.synth.pyttsx._CHILD", Path("no_such_module"))
     with pytest.raises(SoundError, match=r"pyttsx3 could not speak: .*no_such_module"):
         all_of(system, "Hello.")
+
+
+def test_what_lies_in_the_folder_lila_was_started_in_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("open('ran', 'w').close()")
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SoundError):  # where the system has no voices
+        Pyttsx()
+    assert not (tmp_path / "ran").exists()
 
 
 # -- piper ----------------------------------------------------------------------------------------

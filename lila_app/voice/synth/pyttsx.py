@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.int16]
 
-_CHILD = "lila_app.voice.synth.pyttsx_child"
+_CHILD = Path(__file__).with_name("pyttsx_child.py")
 _RATE = 22_050
 _POLL_SECONDS = 0.02
 _LONGEST_SECONDS = 60
@@ -140,8 +140,13 @@ def _run(job: Mapping[str, object], cancel: Flag) -> str | None:
         given.write(json.dumps(job).encode())
         given.seek(0)
         with tempfile.TemporaryFile() as trouble:
+            # -P: what lies in the folder LILA was started in is not to be imported.
             process = subprocess.Popen(
-                [sys.executable, "-m", _CHILD], stdin=given, stdout=out, stderr=trouble
+                [sys.executable, "-P", str(_CHILD)],
+                stdin=given,
+                stdout=out,
+                stderr=trouble,
+                start_new_session=sys.platform != "win32",  # Ctrl-C is for LILA alone
             )
             ended = _waited(process, cancel)
             trouble.seek(0)
