@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 from functools import partial
 
 import click
@@ -38,8 +39,10 @@ def chat(plain: bool, session: str | None, go_on: bool, model: str | None) -> No
             return
         from lila_app.tui import run
         from lila_app.tui.talking import Voice
-        from lila_app.voice.session import fetch_notice, open_talk
+        from lila_app.voice.opener import Opener
+        from lila_app.voice.session import fetch_notice
 
-        voice = Voice(partial(open_talk, lila), partial(fetch_notice, lila))
-        code = run(lila, session=chosen, model=model, zone=zone(), voice=voice)
+        with closing(Opener(lila)) as opener:
+            voice = Voice(opener.open, partial(fetch_notice, lila))
+            code = run(lila, session=chosen, model=model, zone=zone(), voice=voice)
     click.get_current_context().exit(code)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from lila_app import policies, settings
 from lila_app.errors import LilaError, MissingWeightsError, UsageError
-from lila_app.voice import policy
 from lila_app.voice.conversation import SpokenConversation
 from lila_app.voice.loop import Loop
 from lila_app.voice.model import Key
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from lila_app.assistant import Lila
     from lila_app.settings import VoiceSettings
     from lila_app.views import Progress
-    from lila_app.voice.policy import VoicePolicy
     from lila_app.voice.ports import Activity, Recogniser, Samples, SoundSystem, Synthesiser
 
 
@@ -56,14 +54,25 @@ class Machinery:
     recogniser: Recogniser
     synthesiser: Synthesiser
 
+    def close(self) -> None:
+        """Let go of what it holds; safe to call twice."""
+        self.synthesiser.close()
+
 
 class Talk:
     """A spoken conversation that can be run once."""
 
     def __init__(
-        self, lila: Lila, options: Options, machinery: Machinery, sound: SoundSystem
+        self,
+        lila: Lila,
+        options: Options,
+        machinery: Machinery,
+        sound: SoundSystem,
+        done: Callable[[], None] | None = None,
     ) -> None:
+        """`done` is called once the machinery is not needed any more; None closes it."""
         self._made = _Made(lila, options, machinery)
+        self._done = machinery.close if done is None else done
         self._sound = sound
         self._loop: Loop | None = None
         self._pressed: list[Key] = []
@@ -91,7 +100,10 @@ class Talk:
         Cancelling the task ends it as cleanly: what was heard of a reply is kept, the sound
         system is closed. Whatever else goes wrong on the way is told to the view.
         """
-        await self._made.run(view, self._listen)
+        try:
+            await self._made.run(view, self._listen)
+        finally:
+            self._done()
 
     async def _listen(self, parts: Parts, view: View) -> None:
         loop = Loop(parts, self._sound, view)
@@ -115,13 +127,16 @@ def open_talk(lila: Lila, options: Options, progress: Progress) -> Talk:
     Missing weights of the recogniser are fetched. Raises LilaError: `SoundError` where nothing
     can speak, `UsageError`, `PolicyError`, `WeightsError`.
     """
+    return Talk(lila, options, machinery(lila, progress), card(settings.load(lila.home).voice))
+
+
+def card(chosen: VoiceSettings) -> SoundSystem:
+    """The sound card with the devices that are set; nothing is opened yet."""
     from lila_app.voice.devices.card import SoundCard
 
-    chosen = settings.load(lila.home).voice
-    sound = SoundCard(
+    return SoundCard(
         microphone=chosen.microphone, speaker=chosen.speaker, headphones=chosen.headphones
     )
-    return Talk(lila, options, machinery(lila, progress), sound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,11 @@ def play_file(
     channels; `target` gets the replies where they would be heard, None writes nothing. Raises
     LilaError as `open_talk`, and `UsageError` for a file that is no WAV.
     """
-    return play(lila, options, machinery(lila, progress), source, target, view)
+    loaded = machinery(lila, progress)
+    try:
+        return play(lila, options, loaded, source, target, view)
+    finally:
+        loaded.close()
 
 
 def play(
@@ -191,7 +210,7 @@ def machinery(lila: Lila, progress: Progress) -> Machinery:
     from lila_app.voice.synth.choose import engine
 
     chosen = settings.load(lila.home).voice
-    rules = _policy(lila, fast=False).recogniser
+    rules = policies.voice(lila.home).recogniser
     synthesiser = engine(chosen)
     activity = Silero()
     folder = _weights(lila, chosen, progress)
@@ -206,10 +225,6 @@ def _weights(lila: Lila, chosen: VoiceSettings, progress: Progress) -> Path:
     except MissingWeightsError:
         lila.models.pull(chosen.recogniser, progress)
         return lila.models.speech(chosen.recogniser)
-
-
-def _policy(lila: Lila, *, fast: bool) -> VoicePolicy:
-    return policy.load(policies.sources(lila.home, "voice"), fast=fast)
 
 
 def _nowhere(samples: Samples) -> None:
@@ -231,7 +246,7 @@ class _Made:
         self._fast = chosen.fast if options.fast is None else options.fast
         continuity = options.continuity
         self._continuity = chosen.continuity if continuity is None else continuity
-        self._policy = _policy(lila, fast=self._fast)
+        self._policy = policies.voice(lila.home, fast=self._fast)
         self._conversation: SpokenConversation | None = None
 
     @property
@@ -258,12 +273,12 @@ class _Made:
             await run(self._parts(conversation), view)
         finally:
             await conversation.close()
-            self._machinery.synthesiser.close()
 
     def _parts(self, conversation: SpokenConversation) -> Parts:
         from lila_app.voice.speakable import speakable
 
         traces = Traces(self._lila.home, self._setup())
+        self._machinery.activity.reset()  # what it heard last was another conversation
         return Parts(
             policy=self._policy,
             activity=self._machinery.activity,

@@ -141,7 +141,9 @@ def test_what_is_no_wav_or_cannot_press_a_key_is_refused(
 
 async def test_talk_keeps_its_turns_and_its_times(lila: Lila, tones: Tones) -> None:
     sound, view = FakeSound(duplex=True), Recorder()
-    talk = Talk(lila, Options(fast=True), _machinery(tones), sound)
+    synthesiser = ToneSynthesiser(tones)
+    loaded = Machinery(Loudness(), ToneRecogniser(tones), synthesiser)
+    talk = Talk(lila, Options(fast=True), loaded, sound)
     assert talk.session is None and talk.duplex
     task = asyncio.create_task(talk.run(view))
     await asyncio.to_thread(until, lambda: "listening" in view.lines)
@@ -153,6 +155,7 @@ async def test_talk_keeps_its_turns_and_its_times(lila: Lila, tones: Tones) -> N
     await asyncio.to_thread(hearing.join)
     talk.press("quit")
     await task
+    assert synthesiser.closed
     assert talk.session is not None
     (turn,) = lila.sessions.show(talk.session).turns
     assert (turn.user, turn.reply) == ("rivers please.", REPLY)
