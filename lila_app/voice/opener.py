@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from threading import Lock, Timer
+from threading import Lock, Timer, current_thread
 from typing import TYPE_CHECKING
 
 from lila_app import policies, settings
@@ -61,7 +61,7 @@ class Opener:
         with self._lock:
             self._stop_waiting()
             if self._loaded is not None:
-                self._idle = Timer(self._idle_seconds, self._waited, [self._loaded[1]])
+                self._idle = Timer(self._idle_seconds, self._waited)
                 self._idle.daemon = True
                 self._idle.start()
 
@@ -76,9 +76,9 @@ class Opener:
             self._stop_waiting()
             self._let_go()
 
-    def _waited(self, idle: Machinery) -> None:
+    def _waited(self) -> None:
         with self._lock:
-            if self._idle is not None and self._loaded is not None and self._loaded[1] is idle:
+            if self._idle is current_thread():  # else a conversation began meanwhile
                 self._idle = None
                 self._let_go()
 
