@@ -118,9 +118,65 @@ def test_what_is_no_words_is_no_turn() -> None:
     for text in ("", " ... ", "♪"):
         talk = Talk()
         talk.say(text)
-        talk.quiet(600)
-        assert talk.kinds() == ["Open", "Recognise", "Drop"]
+        talk.quiet(400)
+        talk.read(text)
+        assert talk.kinds() == ["Open", "Recognise", "Recognise", "Drop"]
         assert talk.state.phase is Phase.LISTENING
+
+
+def test_speech_in_which_no_words_were_read_is_read_once_more_with_the_silence_after_it() -> None:
+    talk = Talk()
+    talk.say("")
+    talk.quiet(400)
+    first, second = (one for one in talk.log if isinstance(one, Recognise))
+    assert second == Recognise(1, 2, first.first, first.end + 10)  # 512 ms of silence for 192
+    assert talk.read("Go forward ten meters.")[-2:] == [
+        Ask(1, 2, "Go forward ten meters."), Settle(1, 2)
+    ]  # fmt: skip
+
+
+def test_a_first_reading_that_comes_after_the_wait_and_found_nothing_is_made_again_at_once() -> (
+    None
+):
+    talk = Talk()
+    talk.speak()
+    talk.quiet(900)
+    assert talk.read("") == [Recognise(1, 2, 0, talk.frames)]
+    assert talk.read("") == [Drop(1, 2, words=False)]
+
+
+def test_who_goes_on_while_it_is_read_again_is_read_whole() -> None:
+    talk = Talk()
+    talk.say("")
+    talk.quiet(400)
+    talk.speak(500)
+    talk.quiet(200)
+    job = talk.last(Recognise)
+    assert (job.revision, job.first) == (3, 0)
+    talk.read("")
+    talk.quiet(400)
+    assert talk.last(Recognise).revision == 4
+    assert talk.read("") == [Drop(1, 4, words=False)]
+
+
+def test_a_last_reading_without_words_is_made_again_before_the_earlier_words_are_taken() -> None:
+    talk = Talk()
+    talk.say("I would like to")
+    talk.quiet(500)
+    talk.say("", ms=500)
+    talk.quiet(900)
+    assert Settle(1, 2) not in talk.log
+    talk.read("I would like to go home.")
+    assert talk.log[-1] == Settle(1, 3)
+
+
+def test_what_lila_said_itself_is_not_read_again() -> None:
+    talk = Talk()
+    talk.speak()
+    talk.quiet(200)
+    talk.read("It is Paris.", echo=True)
+    talk.quiet(400)
+    assert talk.log[-1] == Drop(1, 1, words=False)
 
 
 def test_a_noise_that_never_ends_is_ended_after_thirty_seconds() -> None:
@@ -209,7 +265,8 @@ def test_a_reading_without_words_leaves_the_earlier_ones_standing() -> None:
     talk.quiet(200)
     talk.read("")
     talk.quiet(1_200)
-    assert talk.log[-2:] == [Ask(1, 2, "Bread, milk and"), Settle(1, 2)]
+    assert talk.log[-2] == Ask(1, 2, "Bread, milk and")
+    assert talk.read("") == [Settle(1, 2)]
 
 
 def test_a_late_reading_of_earlier_words_is_nothing() -> None:
@@ -334,7 +391,8 @@ def test_words_that_cannot_be_read_again_leave_those_before_them() -> None:
     talk.quiet(64)
     talk.read("")
     talk.quiet(600)
-    assert talk.log[-2:] == [Ask(1, 2, "What is the capital."), Settle(1, 2)]
+    assert talk.log[-2] == Ask(1, 2, "What is the capital.")
+    assert talk.read("") == [Settle(1, 2)]
 
 
 def test_still_going_on_when_it_is_read_is_the_same_turn() -> None:

@@ -316,12 +316,15 @@ def test_what_the_recogniser_finds_to_be_nothing_leaves_no_turn(policy: VoicePol
     assert not scene.traces
 
 
-def test_a_recogniser_that_fails_is_told_and_the_next_turn_is_read(policy: VoicePolicy) -> None:
+def test_a_recogniser_that_fails_is_told_and_what_was_said_is_read_again(
+    policy: VoicePolicy,
+) -> None:
     scene = Scene(policy).says("first words.", after=300).silent(3_000).says("second words.")
     scene.reader.error = RuntimeError("out of memory")
     scene.silent(5_000).play()
     assert scene.lines("told: reading your speech: it went wrong")
-    assert [turn.text for turn in scene.conversation.turns.values()] == ["second words."]
+    said = [turn.text for turn in scene.conversation.turns.values()]
+    assert said == ["first words.", "second words."]
 
 
 def test_a_synthesiser_that_fails_is_told_and_the_reply_is_shown(policy: VoicePolicy) -> None:

@@ -30,9 +30,9 @@ def recognised(move: Move, event: Recognised) -> None:
     hearing = move.state.hearing
     if hearing is None or hearing.turn != event.turn or hearing.reading != event.revision:
         return
-    text = "" if event.echo or _too_short(move, hearing, event.text) else event.text.strip()
-    text = text if endpoint.plain(text) else ""
-    hearing = move.hear(reading=None)
+    nobodys = event.echo or _too_short(move, hearing, event.text)
+    text = "" if nobodys or not endpoint.plain(event.text) else event.text.strip()
+    move.hear(reading=None, blank=not text and not nobodys)
     if move.state.over:
         interrupting.judge(move, text)
     else:

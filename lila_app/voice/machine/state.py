@@ -24,7 +24,8 @@ class Hearing:
 
     `last` is the last voiced frame, `seen` the last of all. `revision` is the last reading asked
     for, `reading` the one that is being made (of frames before `read_end`), `read` says that one
-    was asked for since they fell silent; `words` are the last that were accepted, `wait` the
+    was asked for since they fell silent, `again` that a second was; `blank` that the last found no
+    words where somebody may have spoken. `words` are the last that were accepted, `wait` the
     silence that ends the turn by them. `resumed` counts voiced frames since speech went on after a
     reading. `key`: held open by a key, so no silence ends it. `final`: over as soon as it is read.
     `soon`: begun over a reply so soon after the turn it answers that it may be the rest of that.
@@ -40,6 +41,8 @@ class Hearing:
     revision: int = 0
     reading: int | None = None
     read: bool = False
+    again: bool = False
+    blank: bool = False
     read_at: int = 0
     read_end: int = 0
     words: str = ""

@@ -47,7 +47,14 @@ def read(move: Move, end: int) -> None:
     hearing = move.hear()
     revision = hearing.revision + 1
     move.do(Recognise(hearing.turn, revision, hearing.first, end))
-    move.hear(revision=revision, reading=revision, read=True, read_at=move.now, read_end=end)
+    move.hear(
+        revision=revision,
+        reading=revision,
+        read=True,
+        again=hearing.read,
+        read_at=move.now,
+        read_end=end,
+    )
 
 
 def accept(move: Move, text: str) -> None:
@@ -72,11 +79,19 @@ def accept(move: Move, text: str) -> None:
 
 
 def end_if_due(move: Move) -> None:
-    """End the turn once it was silent for as long as its words want, and nobody goes on."""
+    """End the turn once it was silent for as long as its words want, and nobody goes on.
+
+    Speech in which nothing was read is read once more, with the silence after it: right behind the
+    last word, the recogniser is unsure of words that it knows with half a second of quiet.
+    """
     hearing = move.hear()
     gap = (hearing.seen - hearing.last) * FRAME_MS
     waited = hearing.silent and hearing.read and not move.state.run and gap >= hearing.wait
-    if waited and hearing.reading is None:
+    if not waited or hearing.reading is not None:
+        return
+    if hearing.blank and not hearing.again:
+        read(move, hearing.seen + 1)
+    else:
         finish(move)
 
 
