@@ -113,6 +113,51 @@ ENGLISH = {
     'She said "hello" to the others\' friends': "She said hello to the others' friends",
     "port :8080 and C:\\Users\\ada [x](y)": "port :eight thousand eighty and C: Users ada x",
     "Fine :) I <3 it": "Fine I it",
+    # Recipes
+    "1/2 tsp salt, 1 1/2 kg flour, ½ tsp": (
+        "one half teaspoon salt, one and one half kilograms flour, one half teaspoon"
+    ),
+    "1½ cups, 2 ½ hours": "one and one half cups, two and one half hours",
+    "2 tbsp. of oil, 5 min. later": "two tablespoons of oil, five minutes later",
+    "2h 15m and 5m 30s": "two hours fifteen minutes and five minutes thirty seconds",
+    "3 GB/s, £3.20/kg": "three gigabytes per second, three pounds and twenty pence per kilogram",
+    "Rated 4.5/5.": "Rated four point five out of five.",
+    # Dates with a zero, decades without "the"
+    "due 09/15/2024 or 05/06/2024 or 09-15-2024": (
+        "due September fifteenth, twenty twenty-four or five, six, twenty twenty-four or "
+        "September fifteenth, twenty twenty-four"
+    ),
+    "90's music in his 20s": "nineties music in his twenties",
+    # Long numbers
+    "50 000, 1\u202f234, 1'000 and 1_000_000": (
+        "fifty thousand, one thousand two hundred thirty-four, one thousand and one million"
+    ),
+    "123-45-6789": "one two three, four five, six seven eight nine",
+    "4111 1111 1111 1111": "four one one one, one one one one, one one one one, one one one one",
+    "5~6": "five to six",
+    # Sums
+    "10**6, 10⁶ and 2.5e-3": (
+        "ten to the power of six, ten to the power of six and two point five times ten to the "
+        "power of minus three"
+    ),
+    "3 × 4 = 12, 30 × 40 cm": "three times four equals twelve, thirty by forty centimeters",
+    "f(x) = 2x + 1, 5-3=2": "f(x) equals 2x plus one, five minus three equals two",
+    "$$E = mc^2$$ and $a_1 \\leq \\frac{1}{2}$.": (
+        "E equals mc squared and a one is at most one half."
+    ),
+    "\\[ \\frac{a}{b} = \\sqrt{x^{10}} \\]": (
+        "a divided by b equals the square root of x to the power of ten"
+    ),
+    "Between $5 and $6": "Between five dollars and six dollars",
+    # What looks like markup and is none
+    "Use <Enter>, replace <your name>": "Use Enter, replace your name",
+    "if a<b and c>d": "if a is less than b and c is greater than d",
+    "It&#39;s caf&eacute;&#0;": "It's café",
+    "See (https://example.com/a_(b)?x=1#y).": "See (example dot com).",
+    "broken\r\nto fit\u2028here": "broken to fit here",
+    "half \ud83d there": "half there",
+    "README.md, .env": "README dot md, dot env",
+    "0x1F": "0x1F",
     # Decoration
     "Great 🎉! 👍🏽": "Great!",
     "👍": "thumbs up sign",
@@ -142,6 +187,13 @@ GERMAN = {
     "USB und NATO": "U S B und NATO",
     "1 Uhr, 21 Uhr 5": "ein Uhr, einundzwanzig Uhr fünf",
     "ada@example.de": "ada at example Punkt de",
+    "1.234,56 EUR, ½ EL Öl, 1 Mio. €": (
+        "eintausendzweihundertvierunddreißig Euro sechsundfünfzig, ein halb Esslöffel Öl, eine "
+        "Million Euro"
+    ),
+    "Version 3.11. Heinrich VIII.": "Version drei Punkt eins eins. Heinrich VIII.",
+    "USA, EU, CDU, SPD": "U S A, E U, C D U, S P D",
+    "DAS IST SEHR LAUT": "DAS IST SEHR LAUT",
     "3:2, 1-2": "drei zu zwei, eins bis zwei",
     "```\nx\n```": "Code ausgelassen.",
     "**fett** & 1/2": "fett und ein halb",
@@ -181,7 +233,10 @@ def test_what_is_written_out_is_over_with_its_last_character() -> None:
 PIECES = st.lists(
     st.one_of(
         st.sampled_from([*ENGLISH, *GERMAN]),
-        st.sampled_from(list("*_`~#>-|[]()<>!&/\\\n\r\t \x1e\u200b.,:;1290aAzZß€$%°½²👍")),
+        st.sampled_from(
+            list("*_`~#>-|[]()<>!&/\\\n\r\t \x1e\u200b\ud83d.,:;1290aAxhmsß€$%°½²^={}👍")
+        ),
+        st.sampled_from(["\\frac{", "&#8203;", "<b>", "1/2", " kg", "/s", "\u2028"]),
         st.text(max_size=8),
     ),
     max_size=12,

@@ -8,11 +8,16 @@ from lila_app.voice.model import Spoken
 from lila_app.voice.speakable.language import Language
 from lila_app.voice.speakable.rewriting import Part, rewrite
 
-_URL = re.compile(r"\b(?:https?|ftp)://([^\s/?#<>()\[\]\"']+)[^\s<>()\[\]\"']*", re.IGNORECASE)
+_URL = re.compile(
+    r"\b(?:https?|ftp)://([^\s/?#<>()\[\]\"']+)"
+    r"[^\s<>()\[\]\"']*(?:\([^\s<>()\[\]\"']*\)[^\s<>()\[\]\"']*)*",
+    re.IGNORECASE,
+)
 _WWW = re.compile(r"\bwww\.([\w-]+(?:\.[\w-]+)+)(?:/[^\s<>()\[\]\"']*)?", re.IGNORECASE)
 _MAIL = re.compile(r"(?:\bmailto:)?\b([\w.+-]+)@([\w-]+(?:\.[\w-]+)+)", re.IGNORECASE)
 _DOTTED = re.compile(r"(?<![\w.])\w[\w-]*(?:\.[a-z][\w-]*|\.[A-Z]{2,5}(?![\w]))+(?![\w])")
 _PATH = re.compile(r"(?<!\S)[~.]{0,2}/?(?:[\w.-]+/)+[\w.-]*[\w/]|(?<!\S)[~.]{0,2}/[\w.-]*\w")
+_HIDDEN = re.compile(r"(?<!\S)\.(?=[a-zA-Z])")
 _ENDS = ".,;:!?"
 
 
@@ -33,6 +38,7 @@ def rewrite_addresses(spoken: Spoken, language: Language) -> Spoken:
     spoken = rewrite(spoken, _URL, host)
     spoken = rewrite(spoken, _WWW, host)
     spoken = rewrite(spoken, _MAIL, mail)
+    spoken = rewrite(spoken, _HIDDEN, lambda _: f"{language.dot} ")
     spoken = rewrite(spoken, _PATH, lambda found: _path(found[0], language))
     return rewrite(spoken, _DOTTED, lambda found: _named(found[0], language))
 

@@ -13,16 +13,22 @@ from lila_app.voice.speakable.rewriting import Part, rewrite
 _ISO = re.compile(
     r"(?P<before>\b[^\W\d]+ )?(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?![\d-])(?:T(?=\d\d:\d\d))?"
 )
-_SLASHES = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)(?![\d/])")
+_SLASHES = re.compile(
+    r"(?<![\d/-])(\d{1,2})(?:/(\d{1,2})/(\d{4}|\d\d)|-(\d{1,2})-(\d{4}))(?![\d/-])"
+)
 _POINTS = re.compile(
     r"(?P<before>\b[^\W\d]+ )?(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?!\d)"
 )
+_NUMBERED = ("version", "kapitel", "abschnitt", "punkt", "ziffer", "teil", "python")
+"""What is numbered in steps: "Version 3.11." is no third of November."""
+
 _TIME = re.compile(
     r"(?<![\d:.])([01]?\d|2[0-4])[:.]([0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?:Z\b)?"
     r"(?P<uhr> ?Uhr\b)?(?: ?(?P<half>[apAP])(?:\.[mM]\.|[mM]\b))?(?![:\d])"
 )
 _DECADE = re.compile(
-    r"(?<![\w.])(?:(1[1-9]|20)(\d)|(?P<the>(?:[Tt]he|early|mid|late)[ -]|['’])(\d))0s\b"
+    r"(?<![\w.])(?:(1[1-9]|20)(\d)|(?P<the>(?:[Tt]he|early|mid|late|his|her|my|their)[ -]"
+    r"|['’])(\d))0['’]?s\b|(?<![\w.'’])(\d)0['’]s\b"
 )
 _HOUR = re.compile(r"(?<![\d:.,])(0?[1-9]|1[0-2]) ?([apAP])(?:\.[mM]\.|[mM]\b)")
 _UHR = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4]) Uhr\b(?: ([0-5]?\d)\b(?!\.\d))?")
@@ -37,6 +43,8 @@ def rewrite_dates(spoken: Spoken, language: Language) -> Spoken:
         return _dated(found, numbers, language, then if found[0].endswith("T") else "")
 
     def points(found: re.Match[str]) -> list[Part] | None:
+        if (found["before"] or "").strip().casefold() in _NUMBERED:
+            return None
         numbers = int(found[4] or 0), int(found[3]), int(found[2])
         return _dated(found, numbers, language)
 
@@ -77,7 +85,7 @@ def rewrite_times(spoken: Spoken, language: Language) -> Spoken:
 
 def _decade(found: re.Match[str], language: Language) -> list[Part] | None:
     """ "the 1990s", "the '80s": nothing else counts seconds so."""
-    century, tens = found[1], int(found[2] or found[4])
+    century, tens = found[1], int(found[2] or found[4] or found[5])
     if century == "20" and not tens:
         return ["two thousands"]
     if tens < 2:
@@ -87,7 +95,7 @@ def _decade(found: re.Match[str], language: Language) -> list[Part] | None:
     last = language.cardinal(tens * 10)[:-1] + "ies"
     if century:
         return [f"{language.cardinal(int(century))} {last}"]
-    return [found.span("the"), last]
+    return [found.span("the"), last] if found["the"] else [last]
 
 
 def _ended(said: str, found: re.Match[str]) -> str:
@@ -110,8 +118,8 @@ def _dated(
 
 def _slashed(found: re.Match[str], language: Language) -> str:
     """Day and month change places from country to country; the year stands last everywhere."""
-    first, second = int(found[1]), int(found[2])
-    number = int(found[3]) + (2000 if len(found[3]) == 2 else 0)
+    first, second, written = int(found[1]), int(found[2] or found[4]), found[3] or found[5]
+    number = int(written) + (2000 if len(written) == 2 else 0)
     if 12 < first <= 31 and 1 <= second <= 12:
         return language.date(number, second, first, "")
     if 12 < second <= 31 and 1 <= first <= 12:

@@ -123,6 +123,10 @@ _YEN = _currency("yen", "yen", "sen", "sen")
 _FRANC = _currency("franc", "francs", "centime", "centimes")
 _RUPEE = _currency("rupee", "rupees", "paisa", "paise")
 
+_THOUSAND = Amount("one thousand", "thousand")
+_MILLION = Amount("one million", "million")
+_BILLION = Amount("one billion", "billion")
+
 ENGLISH = Language(
     code_omitted="code omitted",
     decimal=".",
@@ -137,6 +141,7 @@ ENGLISH = Language(
     ratio="to",
     per="per",
     slash="slash",
+    out_of="out of",
     number_dot="point",
     by="by",
     times="times",
@@ -248,18 +253,18 @@ ENGLISH = Language(
         "INR": _RUPEE,
     },
     scales={
-        "k": "thousand",
-        "K": "thousand",
-        "thousand": "thousand",
-        "m": "million",
-        "M": "million",
-        "mn": "million",
-        "million": "million",
-        "b": "billion",
-        "B": "billion",
-        "bn": "billion",
-        "billion": "billion",
-        "trillion": "trillion",
+        "k": _THOUSAND,
+        "K": _THOUSAND,
+        "thousand": _THOUSAND,
+        "m": _MILLION,
+        "M": _MILLION,
+        "mn": _MILLION,
+        "million": _MILLION,
+        "b": _BILLION,
+        "B": _BILLION,
+        "bn": _BILLION,
+        "billion": _BILLION,
+        "trillion": Amount("one trillion", "trillion"),
     },
     bare_scales={"k": "thousand", "K": "thousand", "M": "million"},
     abbreviations={
@@ -343,6 +348,7 @@ ENGLISH = Language(
         "⅓": "one third",
         "⅔": "two thirds",
         "§": "section",
+        "¢": "cents",
         "€": "euros",
         "$": "dollars",
         "£": "pounds",

@@ -139,8 +139,11 @@ def fraction(over: int, under: int) -> str:
 
 
 def spelled(word: str) -> bool:
-    """Whether to say it letter by letter: the engines read USB and ADAC as words."""
-    return word not in _SAID_AS_WORDS and 2 <= len(word) <= 5
+    """Whether to say it letter by letter: the engines read USB and ADAC as words.
+
+    "VIII" they know to be a number.
+    """
+    return word not in _SAID_AS_WORDS and len(word) <= 5 and not set(word) <= set("IVX")
 
 
 def _unit(article: str, one: str, many: str | None = None) -> Amount:
@@ -157,6 +160,9 @@ _POUND = _currency("Pfund", "ein Penny", "Pence")
 _FRANC = _currency("Franken", "ein Rappen", "Rappen")
 _YEN = _currency("Yen", "ein Sen", "Sen")
 
+_MILLION = Amount("eine Million", "Millionen")
+_BILLION = Amount("eine Milliarde", "Milliarden")
+
 GERMAN = Language(
     code_omitted="Code ausgelassen",
     decimal=",",
@@ -171,6 +177,7 @@ GERMAN = Language(
     ratio="zu",
     per="pro",
     slash="Schrägstrich",
+    out_of="von",
     number_dot="Punkt",
     by="mal",
     times="mal",
@@ -253,15 +260,9 @@ GERMAN = Language(
         "¥": _YEN,
     },
     scales={
-        "Tsd.": "tausend",
-        "Mio.": "Millionen",
-        "Mio": "Millionen",
-        "Millionen": "Millionen",
-        "Million": "Million",
-        "Mrd.": "Milliarden",
-        "Mrd": "Milliarden",
-        "Milliarden": "Milliarden",
-        "Milliarde": "Milliarde",
+        "Tsd.": Amount("eintausend", "tausend"),
+        **dict.fromkeys(("Mio.", "Mio", "Millionen", "Million"), _MILLION),
+        **dict.fromkeys(("Mrd.", "Mrd", "Milliarden", "Milliarde"), _BILLION),
     },
     bare_scales={},
     abbreviations={

@@ -44,6 +44,8 @@ class Language:
     ratio: str
     per: str
     slash: str
+    out_of: str
+    """Between a mark and the best one: "4.5/5"."""
     number_dot: str
     """The points of a version."""
     by: str
@@ -69,7 +71,7 @@ class Language:
     day_first: bool
     units: Mapping[str, Amount]
     currencies: Mapping[str, Currency]
-    scales: Mapping[str, str]
+    scales: Mapping[str, Amount]
     """Words after an amount ("million", "bn"), as they are said."""
     bare_scales: Mapping[str, str]
     """Scales that are written right behind a number, without a currency: "10k"."""

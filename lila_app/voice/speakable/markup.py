@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from lila_app.voice.model import Spoken
+from lila_app.voice.speakable import formulas
 from lila_app.voice.speakable.rewriting import Part, keeping, removed, rewrite, saying
 
-_GAP = re.compile(r"[ \t\xa0\u2000-\u200a\u3000]{4,}")
+_GAP = re.compile(r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{4,}")
 """More space than any rule looks at, and long runs of it would cost them time."""
 
 _FENCE = re.compile(
@@ -20,21 +22,18 @@ _CODE_SIGNS = 0.35
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>")
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|center|cite|code|dd|del|details|div|dl|dt|em|figure|font|h[1-6]"
+    r"|hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|samp|section|small|span|strike|strong|sub|summary|sup"
+    r"|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var|video|wbr)(?:\s[^<>]*=[^<>]*)?\s?/?>",
+    re.IGNORECASE,
+)
+"""The tags that format a text; "<your name>" and "a<b" are words."""
+
+_PLACE = re.compile(r"(?<!\w)<([a-zA-Z][\w .-]{0,40})>")
+
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^\s<>]+|[^\s<>@]+@[^\s<>@]+)>")
-_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#39|mdash|ndash|hellip);")
-_ENTITIES = {
-    "amp": "&",
-    "lt": "<",
-    "gt": ">",
-    "quot": '"',
-    "apos": "'",
-    "#39": "'",
-    "nbsp": " ",
-    "mdash": "—",
-    "ndash": "–",
-    "hellip": "…",
-}
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _IMAGE = re.compile(r"!\[([^\]\n]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])")
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])")
 _DEFINITION = re.compile(r"^[ ]{0,3}\[\^?[^\]\n]+\]:[^\n]*$\n?", re.MULTILINE)
@@ -63,17 +62,22 @@ _STRAY = re.compile(r"\*{2,}|(?<!\S)\*(?=[^\s\d*])|(?<=[^\s\d*])\*(?!\S)|`+")
 _END = "\x1e"
 """Where an item, a heading or a row begins or ends, until `_LINE_END` has made a pause of it."""
 
-_LINE_END = re.compile(r"[ \t]*(?:[\n\x1e]|\r\n)[\s\x1e]*")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff\u00ad]+")
+_LINE_END = re.compile(r"[ \t]*[\n\x1e][\s\x1e]*")
+_NEW_LINE = re.compile(r"\r\n?|[\u2028\u2029]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060\ud800-\udfff\ufeff\ufffd]+"
+)
 _SENTENCE_END = ".!?…:;,"
 
 
 def strip(spoken: Spoken, code_omitted: str) -> Spoken:
     """Take the markup off; whole pieces of code are named by `code_omitted` alone."""
-    spoken = rewrite(spoken, _CONTROL, lambda found: "\n" if "\r" in found[0] else "")
+    spoken = rewrite(spoken, _NEW_LINE, saying("\n"))
+    spoken = rewrite(spoken, _CONTROL, removed)
     spoken = rewrite(spoken, _GAP, saying("   "))
     spoken = _code(spoken, code_omitted)
     spoken = _html(spoken)
+    spoken = formulas.plain(spoken)
     spoken = _links(spoken)
     spoken = _lines(spoken)
     spoken = _emphasis(spoken)
@@ -99,7 +103,9 @@ def _html(spoken: Spoken) -> Spoken:
     spoken = rewrite(spoken, _AUTOLINK, keeping(1))
     spoken = rewrite(spoken, _BREAK, saying("\n"))
     spoken = rewrite(spoken, _TAG, removed)
-    return rewrite(spoken, _ENTITY, lambda found: _ENTITIES[found[1]])
+    spoken = rewrite(spoken, _PLACE, keeping(1))
+    # What it stands for may be anything: no control character comes in this way.
+    return rewrite(spoken, _ENTITY, lambda found: _CONTROL.sub("", html.unescape(found[0])))
 
 
 def _links(spoken: Spoken) -> Spoken:

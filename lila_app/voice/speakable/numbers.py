@@ -6,35 +6,45 @@ import re
 from functools import lru_cache
 
 from lila_app.voice.model import Spoken
+from lila_app.voice.speakable import fractions
 from lila_app.voice.speakable.language import Language
 from lila_app.voice.speakable.rewriting import Part, Write, rewrite, saying
 
 _RANGE = re.compile(
     r"(?<![\w.,:-])([$€£]?\d[\d.,:]*[%°]?(?: ?[AaPp]\.?[Mm]\b\.?)?)"
-    r"(?:\s?[–—]\s?|-)(?=[$€£]?\d[\d.,:]*(?![\d-]))"
+    r"(?:\s?[–—]\s?|-|~)(?=[$€£]?\d[\d.,:]*(?![\d-]|\s?=))"
 )
 _PHONE = re.compile(
     r"(?<![\w+.-])(?:(?:\+\d|\b0\d)[\d ()/-]{5,}\d|\(?\d{3}\)?[ -]\d{3}-\d{4}|\d{3}-\d{4})(?![\w-])"
 )
+_GROUPS = re.compile(
+    r"(?<![\w+.,/-])(?:\d{1,6}(?:-\d{1,6}){2,}|\d{4}(?: \d{4}){2,}(?: \d{1,3})?)(?![\w-])"
+)
+_DATE = re.compile(r"\d{1,2}([/-])\d{1,2}\1\d{2,4}|\d{4}-\d\d-\d\d")
+_SPACED = re.compile(
+    r"(?<![\w.,])\d{1,3}(?:(?:[\xa0\u2009\u202f]\d{3})+| (?:\d{3} ){0,3}000)(?!\w| \d{3}\b)"
+)
+_JOINED = re.compile(r"(?<=\d)['’_](?=\d{3}(?!\d))")
 _VERSION = re.compile(r"(?<![\w.,])v?(\d+(?:\.\d+){2,})(?![\w])")
 _AROUND = re.compile(r"(?<![\w./])(?:(24)/(7)|(9)/(11)|(50)/(50))(?![\w/])")
-_FRACTION = re.compile(r"(?<![\w./,])(?:(\d+)[  ])?(\d{1,3})/(\d{1,3})(?![\w/.]\d|[\w/])")
+_SCIENTIFIC = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)?)[eE]([+-]?\d{1,3})(?!\w)")
 _YEAR = re.compile(r"(?<![\w.,#+-])(?:10[1-9]|1[1-9]\d|20\d)\d(?![\w]|[.,:/]\d|-\d)")
-_BY = re.compile(r"(?<=\d) ?[x×] ?(?=\d)")
-_TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
+_BY = re.compile(
+    r"(?<=\d)(?:(?<!\b0)x| x |×(?!10\^)| × (?=[\d.,]+ ?(?:[cmk]?m|in|ft|px|inch(?:es)?)\b))(?=\d)"
+)
+_TIMES = re.compile(r"(?<=\d) ?[*×] ?(?=\d)")
+_RAISED = re.compile(r"(?:(?<=[\d)])|(?<=\b[a-zA-Z]))[⁻⁰¹²³⁴-⁹]+")
+_LEVEL = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _RATIO = re.compile(r"(?<=\d):(?=\d)")
-_LESS = re.compile(r"(?<=\d)(?: - | ?− ?)(?=\d)")
+_LESS = re.compile(r"(?<=\d)(?: - | ?− ?|-(?=[\d.]+ ?=))(?=\d)")
 _BELOW_ONE = re.compile(r"(?<![\w.])\.(\d+)(?![\w.])")
-_SQUARE = re.compile(r"\^([23])(?![\w.])")
+_SQUARE = re.compile(r"\^([23])(?!\w|\.\d)")
 _POWER = re.compile(r"(?<=[\w)])\^(?=[\w(-])")
 _COUNTED = re.compile(r"(?<![\w#])#(?=\d)|№ ?")
 _ABOUT = re.compile(r"(?<![\w~])~ ?(?=[\d$€£])")
 _ARTICLES = re.compile(
     r"\b(?:der|die|das|dem|den|des|am|im|vom|zum|beim|jeder|jedem|jeden)\Z", re.I
 )
-_DIVISORS = (2, 3, 4, 5, 6, 8, 10)
-"""Of fractions that people say as such."""
-
 _MOST = 15
 """Digits of the longest number that is said as one; longer ones are read digit by digit."""
 
@@ -64,13 +74,22 @@ def rewrite_ranges(spoken: Spoken, language: Language) -> Spoken:
     """Say what stands before and between numbers; and telephone numbers, digit by digit."""
 
     def digits(found: re.Match[str]) -> str | None:
-        if sum(map(str.isdigit, found[0])) < 7:
+        if sum(map(str.isdigit, found[0])) < 7 or _DATE.fullmatch(found[0]):
+            return None
+        return one_by_one(found)
+
+    def one_by_one(found: re.Match[str]) -> str | None:
+        if _DATE.fullmatch(found[0]):
             return None
         groups = re.findall(r"\d+", found[0])
         plus = f"{language.plus} " if found[0].startswith("+") else ""
         return plus + ", ".join(_digits(group, language) for group in groups)
 
     spoken = rewrite(spoken, _PHONE, digits)
+    spoken = rewrite(spoken, _GROUPS, one_by_one)
+    spoken = rewrite(spoken, _SPACED, lambda found: re.sub(r"\s", language.thousands, found[0]))
+    spoken = rewrite(spoken, _JOINED, saying(language.thousands))
+    spoken = rewrite(spoken, _BY, saying(f" {language.by} "))
     spoken = rewrite(spoken, _ABOUT, saying(f"{language.about} "))
     return rewrite(spoken, _RANGE, lambda found: [found.span(1), f" {language.to} "])
 
@@ -85,13 +104,17 @@ def rewrite_numbers(spoken: Spoken, language: Language) -> Spoken:
             spoken_number(step, "", language) for step in found[1].split(".")
         )
 
+    def scientific(found: re.Match[str]) -> list[Part]:
+        return [found.span(1), f" {language.times} 10^{found[2].removeprefix('+')}"]
+
+    spoken = rewrite(spoken, _AROUND, lambda found: _one_by_one(found, language))
+    spoken = fractions.rewrite_fractions(spoken, language)
     rules: tuple[tuple[re.Pattern[str], Write], ...] = (
+        (_RAISED, lambda found: f"^{found[0].translate(_LEVEL)}"),
+        (_SCIENTIFIC, scientific),
         (_VERSION, version),
-        (_AROUND, lambda found: _one_by_one(found, language)),
         (_scaled(language), lambda found: _large(found, language)),
         (_fold(language), lambda found: _many_times(found, language)),
-        (_FRACTION, lambda found: _part(found, language)),
-        (_BY, saying(f" {language.by} ")),
         (_TIMES, saying(f" {language.times} ")),
         (_RATIO, saying(f" {language.ratio} ")),
         (_LESS, saying(f" {language.minus} ")),
@@ -132,22 +155,12 @@ def _fold(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])({figures(language)})x(?!\w)")
 
 
-def _many_times(found: re.Match[str], language: Language) -> str:
+def _many_times(found: re.Match[str], language: Language) -> str | None:
+    """ "3x as large"; but "2x + 1" has an x."""
+    before, after = found.string[: found.start()].rstrip(), found.string[found.end() :].lstrip()
+    if before[-1:] in ("=", "+", "(", "^") or after[:1] in ("=", "+", "-", "−", "^", ")", "*"):
+        return None
     return f"{spoken_number(*figure(found[1], language), language)} {language.times}"
-
-
-def _part(found: re.Match[str], language: Language) -> str:
-    """A fraction below 1 with an everyday divisor; else the numbers one after the other."""
-    whole, over, under = found[1], int(found[2]), int(found[3])
-    everyday = under in _DIVISORS and 0 < over < under
-    if everyday:
-        said = language.fraction(over, under)
-    else:
-        said = f"{language.cardinal(over)} {language.slash} {language.cardinal(under)}"
-    if whole is None:
-        return said
-    joint = f"{language.signs['&']} " if everyday else ""
-    return f"{spoken_number(whole, '', language)} {joint}{said}"
 
 
 @lru_cache(maxsize=4)

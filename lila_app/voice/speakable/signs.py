@@ -25,13 +25,13 @@ _BRACKET = re.compile(r"[\[\]{}<>|\\]+")
 _UNSAID = re.compile(r"[\"“”„«»‹›^`*_~#•]+|(?<!\w)['‘’]+(?=\w)|(?<=\w)[‘](?!\w)")
 _SPACE = re.compile(r"\s+")
 _BEFORE = re.compile(r"\s+([.,;:!?)])(?!\w)")
-_WEAKER = re.compile(r"[,;:][\s,;:]*(?=[.!?])")
+_WEAKER = re.compile(r"[,;:][\s,;:]*(?=[.!?](?!\w))")
 _DOUBLED = re.compile(r"([,;:])(?:\s*[,;:])+|([.!?])(?:\s*\.)+")
 _LEADING = re.compile(r"\A[\s.,;:!?)-]+")
 _TRAILING = re.compile(r"[\s,;(-]+\Z")
 _CAPITALS = re.compile(r"(?<![\w.-])([A-ZÄÖÜ]{2,6})(?![\w.]\w|\w)")
-_SHOUTED = 4
-"""So many words in capitals in a row are shouted, not spelled."""
+_SHOUTED = re.compile(r"(?<!\w)(?:[A-ZÄÖÜ]+ +){3}[A-ZÄÖÜ]+(?!\w)")
+"""Four words in capitals in a row are shouted, not spelled."""
 
 
 def abbreviations(spoken: Spoken, language: Language) -> Spoken:
@@ -47,13 +47,23 @@ def abbreviations(spoken: Spoken, language: Language) -> Spoken:
     spoken = rewrite(spoken, _FACE, saying(" "))
     spoken = rewrite(spoken, _short(language), full)
     spoken = rewrite(spoken, _before_number(language), lambda found: language.counted[found[1]])
-    if len(_CAPITALS.findall(spoken.text)) >= _SHOUTED:
+    if _SHOUTED.search(spoken.text):
         return spoken
 
     def spell(found: re.Match[str]) -> str | None:
-        return " ".join(found[1]) if language.spelled(found[1]) else None
+        if not language.spelled(found[1]) or _counts(found, language):
+            return None
+        return " ".join(found[1])
 
     return rewrite(spoken, _CAPITALS, spell)
+
+
+def _counts(found: re.Match[str], language: Language) -> bool:
+    """Whether it is a unit or a currency beside its number."""
+    if found[1] not in language.units and found[1] not in language.currencies:
+        return False
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    return before.rstrip()[-1:].isnumeric() or after.lstrip()[:1].isnumeric()
 
 
 def in_words(spoken: Spoken, language: Language) -> Spoken:
