@@ -59,7 +59,9 @@ def _server(root: Path) -> tuple[Lack, ...]:
             for name in _PLUGINS
         )
         return () if plugged else (Lack("ALSA's way to PulseAudio", "libasound2-plugins"),)
-    if (root / "proc/asound/cards").is_file():
+    cards = root / "proc/asound/cards"
+    # Without a card the file says so: "--- no soundcards ---".
+    if cards.is_file() and "no soundcards" not in cards.read_text(errors="replace"):
         return ()
     return (Lack("a sound card or a sound server", command="start PulseAudio or PipeWire"),)
 
@@ -72,6 +74,7 @@ def _engine(chosen: VoiceSettings) -> tuple[Lack, ...]:
             return ()
         return (Lack("piper", command="pip install 'lila-assistant[piper]'"),)
     # On Linux pyttsx3 speaks through espeak-ng too.
-    if sys.platform in ("darwin", "win32") or find_library("espeak-ng"):
+    own_voices = sys.platform in ("darwin", "win32") and chosen.engine != "espeak"
+    if own_voices or find_library("espeak-ng"):
         return ()
     return (Lack("espeak-ng", "espeak-ng"),)

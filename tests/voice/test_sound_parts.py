@@ -54,6 +54,13 @@ def test_neither_card_nor_server_is_said(linux: Callable[..., Path]) -> None:
     assert "PulseAudio" in cure((lack,))
 
 
+def test_a_list_of_cards_without_one_is_no_card(linux: Callable[..., Path]) -> None:
+    root = linux("proc/asound/cards", libraries=("portaudio", "espeak-ng"))
+    (root / "proc/asound/cards").write_text("--- no soundcards ---\n")
+    (lack,) = lacking(VoiceSettings(), root)
+    assert "sound card" in lack.what
+
+
 def test_the_engine_that_is_chosen_is_the_one_looked_for(
     linux: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

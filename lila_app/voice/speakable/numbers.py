@@ -71,12 +71,11 @@ def spoken_number(whole: str, decimals: str, language: Language) -> str:
 
 
 def rewrite_ranges(spoken: Spoken, language: Language) -> Spoken:
-    """Say what stands before and between numbers; and telephone numbers, digit by digit."""
+    """Say what stands before and between numbers; and those in groups, which are no amount but a
+    telephone's or a card's, digit by digit."""
 
     def digits(found: re.Match[str]) -> str | None:
-        if sum(map(str.isdigit, found[0])) < 7 or _DATE.fullmatch(found[0]):
-            return None
-        return one_by_one(found)
+        return one_by_one(found) if sum(map(str.isdigit, found[0])) >= 7 else None
 
     def one_by_one(found: re.Match[str]) -> str | None:
         if _DATE.fullmatch(found[0]):
