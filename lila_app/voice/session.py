@@ -223,6 +223,8 @@ def _weights(lila: Lila, chosen: VoiceSettings, progress: Progress) -> Path:
     try:
         return lila.models.speech(chosen.recogniser)
     except MissingWeightsError:
+        if lila.models.speech_notice(chosen.recogniser) is None:  # a folder: nothing to fetch
+            raise
         lila.models.pull(chosen.recogniser, progress)
         return lila.models.speech(chosen.recogniser)
 

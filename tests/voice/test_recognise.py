@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lila_app.errors import SoundError
 from lila_app.voice.model import RATE
 from lila_app.voice.policy import VoicePolicy
 from lila_app.voice.recognise import gate
 from lila_app.voice.recognise.engine import Engine
-from lila_app.voice.recognise.whisper import Whisper
+from lila_app.voice.recognise.whisper import Whisper, opened
 
 Floats = NDArray[np.float32]
 
@@ -169,6 +171,26 @@ def test_a_name_alone_is_believed_where_something_is_heard_without_names_too(ben
 def test_a_name_alone_where_nothing_else_is_heard_is_refused(bench: Bench) -> None:
     bench.decoder.readings = [("Ljubljana,", -0.3), ("you", -1.8)]
     assert bench.read(hotwords="Lila, Ljubljana") == ("", "it was no clear speech", False)
+
+
+def test_a_long_reading_that_filled_the_model_was_cut(bench: Bench) -> None:
+    names = ", ".join(f"name{number}" for number in range(99))
+    # 30 s may have 256 tokens, but the names leave room for fewer of the model's 448.
+    bench.decoder.readings = [("".join(map(chr, range(97, 400))), -0.1), ("all of it", -0.1)]
+    assert bench.read(30.0, names) == ("all of it", "", False)
+
+
+def test_a_folder_whose_files_do_not_go_together_is_told(
+    bench: Bench, policy: VoicePolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(features: object) -> None:
+        raise ValueError("Invalid input features shape\nand more")
+
+    monkeypatch.setattr(bench.decoder, "encode", other, raising=False)
+    engine = Engine(bench.decoder, Decoder([]))  # type: ignore[arg-type]
+    monkeypatch.setattr("lila_app.voice.recognise.whisper.load", lambda *_, **__: engine)
+    with pytest.raises(SoundError, match=r"in /x cannot be used: Invalid input features shape$"):
+        opened(Path("/x"), policy.recogniser, name="other", language="en")
 
 
 def test_each_model_has_its_own_threshold(policy: VoicePolicy) -> None:

@@ -175,7 +175,7 @@ def test_a_damaged_model_is_a_sentence(
     folder = tmp_path / "whisper-tiny.en"
     shutil.copytree(speech_models / "whisper-tiny.en", folder)
     (folder / "model.bin").write_bytes(b"not a model at all")
-    with pytest.raises(SoundError, match="cannot be loaded") as caught:
+    with pytest.raises(SoundError, match="cannot be used") as caught:
         opened(folder, policy.recogniser, name="whisper-tiny.en", language="en")
     assert "lila models pull" in caught.value.hint
 

@@ -14,7 +14,7 @@ import pytest
 
 from lila_app.assistant import Lila, open_lila
 from lila_app.embedding.port import Embedder
-from lila_app.errors import PolicyError, UsageError
+from lila_app.errors import MissingWeightsError, PolicyError, UsageError
 from lila_app.paths import Home
 from lila_app.settings import set_value
 from lila_app.testing import ScriptedProvider
@@ -180,6 +180,15 @@ def test_a_table_of_ones_own_counts_and_one_that_is_wrong_is_named(
     own.write_text("[endpoint]\nwait = 'long'\n")
     with pytest.raises(PolicyError, match=r"endpoint\.wait"):
         Talk(lila, Options(), _machinery(tones), FakeSound())
+
+
+def test_a_folder_with_no_model_is_told_and_nothing_is_fetched(
+    lila: Lila, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lila_app.voice.synth.choose.engine", lambda chosen: None)
+    set_value(lila.home, "voice.recogniser", str(tmp_path / "nowhere"))
+    with pytest.raises(MissingWeightsError, match="there is no folder"):
+        machinery(lila, lambda done, total, label: pytest.fail(label))
 
 
 def test_what_would_be_fetched_is_said_before_anything_is(lila: Lila) -> None:

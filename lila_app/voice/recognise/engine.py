@@ -119,9 +119,13 @@ class Engine:
         before = [self.tokenizer.sot_prev, *said] if names else []
         return [*before, *self.tokenizer.sot_sequence, self.tokenizer.no_timestamps]
 
+    def room(self, prompt: list[int]) -> int:
+        """How many tokens the model can write after a prompt."""
+        return self.model.max_length - len(prompt)
+
     def generate(self, encoded: Encoded, prompt: list[int], *, beam: int, most: int) -> Result:
-        """Write down what is said, at most `most` tokens."""
-        length = min(len(prompt) + most, self.model.max_length)
+        """Write down what is said, at most `most` tokens, which is no more than `room`."""
+        length = len(prompt) + most
         (result,) = self.model.model.generate(
             encoded, [prompt], beam_size=beam, max_length=length, return_scores=True
         )
@@ -145,17 +149,22 @@ def load(folder: Path, *, language: str, threads: int) -> Engine:
             str(folder), device="cpu", compute_type="int8", cpu_threads=threads
         )
     except Exception as error:  # CTranslate2 and tokenizers raise bare RuntimeErrors and Exceptions
-        said = next(iter(str(error).splitlines()), type(error).__name__)
-        raise SoundError(
-            f"the speech model in {folder} cannot be loaded: {said}",
-            hint="fetch it again with `lila models pull`, or choose another as `recogniser` under "
-            "[voice] in settings.toml",
-        ) from error
+        raise unusable(folder, error) from error
     _check(model, folder, language)
     tokenizers = cast("_Tokenizers", import_module("faster_whisper.tokenizer"))
     multilingual = model.model.is_multilingual
     return Engine(
         model, tokenizers.Tokenizer(model.hf_tokenizer, multilingual, "transcribe", language)
+    )
+
+
+def unusable(folder: Path, error: Exception) -> SoundError:
+    """What to say of a model that the libraries refuse."""
+    said = next(iter(str(error).splitlines()), type(error).__name__)
+    return SoundError(
+        f"the speech model in {folder} cannot be used: {said}",
+        hint="fetch it again with `lila models pull`, or choose another as `recogniser` under "
+        "[voice] in settings.toml",
     )
 
 

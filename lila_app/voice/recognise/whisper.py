@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lila_app.voice.model import RATE, Recognition
 from lila_app.voice.policy import RecogniserRules
 from lila_app.voice.recognise import gate
-from lila_app.voice.recognise.engine import Encoded, Engine, load
+from lila_app.voice.recognise.engine import Encoded, Engine, load, unusable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,6 +93,7 @@ class Whisper:
     def _read(self, encoded: Encoded, hotwords: str, *, beam: int, most: int) -> gate.Reading:
         engine = self._engine
         prompt = engine.prompt(hotwords, _HOTWORD_TOKENS)
+        most = min(most, engine.room(prompt))
         result = engine.generate(encoded, prompt, beam=beam, most=most)
         tokens = result.sequences_ids[0]
         return gate.reading(engine.text(tokens), tokens, result.scores[0], most)
@@ -111,5 +112,10 @@ def opened(
     count = threads or min(_THREADS, os.cpu_count() or 1)
     engine = load(folder, language=language, threads=count)
     made = Whisper(engine, rules, name=name, language=language)
-    made.recognise(np.zeros(RATE, np.int16), hotwords="")
+    try:
+        made.recognise(np.zeros(RATE, np.int16), hotwords="")
+    # CTranslate2 raises bare ValueErrors and RuntimeErrors: for a folder whose files do not go
+    # together, as large-v3 without its preprocessor_config.json.
+    except Exception as error:
+        raise unusable(folder, error) from error
     return made
