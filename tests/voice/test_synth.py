@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,6 +234,24 @@ def test_two_voices_at_once_do_not_disturb_each_other(espeak: Espeak) -> None:
 def test_faster_is_shorter(espeak: Espeak) -> None:
     fast = Espeak(words_per_minute=350)
     assert len(all_of(fast, SENTENCE)[0]) < 0.7 * len(all_of(espeak, SENTENCE)[0])
+
+
+@pytest.mark.parametrize(
+    ("language", "voice"), [("en", "en"), ("fr", "fr"), ("zh", "cmn"), ("no", "nb")]
+)
+def test_a_language_has_its_voice_whatever_the_library_calls_it(
+    language: str, voice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = espeak_library.Library.speak
+
+    def speak(self: espeak_library.Library, text: str, voice: str, *rest: Any) -> None:
+        asked.append(voice)
+        real(self, text, voice, *rest)
+
+    monkeypatch.setattr(espeak_library.Library, "speak", speak)
+    assert len(all_of(Espeak(language=language), "radio")[0])
+    assert set(asked) == {voice}
 
 
 def test_an_unknown_voice_or_language_is_refused_though_the_library_takes_any(

@@ -107,9 +107,11 @@ def _found(library: Library, voice: str, language: str) -> str:
             f"espeak-ng has no voice {voice!r}",
             hint="`espeak-ng --voices` lists them; take one in [voice] of your settings",
         )
-    for each in known:
-        if language in each.languages:
-            return language
+    speaking = [each for each in known if language in each.languages]
+    if speaking:
+        # It loads a file's name or a first language; "zh" and "no" are second ones.
+        files = [each.identifier.rpartition("/")[2] for each in speaking]
+        return language if language in files else files[0]
     raise UsageError(
         f"espeak-ng has no voice that speaks {language!r}",
         hint="`espeak-ng --voices` lists what it speaks; choose with `voice` or `language` in "
