@@ -19,8 +19,10 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import aclosing
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 from lila_app.assistant import Lila, open_lila
@@ -79,10 +81,9 @@ async def converse(lila: Lila, clock: FakeClock, *, continuity: bool, ahead: boo
             await conversation._warming
         firsts.append(await _first(conversation, turn, words))
     await conversation.close()
-    with lila._resources.store.read() as connection:
-        used = connection.execute("select total, total - read from usage order by id").fetchall()
     turns = tuple(
-        Turn(total, read, first) for (total, read), first in zip(used, firsts, strict=True)
+        Turn(total, evaluated, first)
+        for (total, evaluated), first in zip(read(lila), firsts, strict=True)
     )
     return Ready(continuity, ahead, turns)
 
@@ -95,22 +96,35 @@ async def _first(conversation: SpokenConversation, turn: int, words: str) -> int
     return first
 
 
-def measure(models: Path) -> list[Ready]:
-    """All four ways."""
+@contextmanager
+def embedded(models: Path, clock: Callable[[], datetime]) -> Iterator[Lila]:
+    """LILA in a home of its own, with a process of the model of its own, that learns nothing."""
     path = shipped("policies") / "gateway.toml"
     table = parse_gateway([Source(path.name, path.read_text(encoding="utf-8"))])
+    provider = resolve(DEFAULT, Routes(table), models)
+    assert isinstance(provider, EmbeddedProvider)
+    with tempfile.TemporaryDirectory() as home:
+        with open_lila(home, provider=provider, clock=clock) as lila:
+            lila._resources.learns = False
+            yield lila
+        asyncio.run(provider.close())
+
+
+def read(lila: Lila) -> list[tuple[int, int]]:
+    """Of each reply, in order: prompt tokens in all, and those the model had to read for it."""
+    with lila._resources.store.read() as connection:
+        rows = connection.execute("select total, total - read from usage order by id")
+        return [(total, evaluated) for total, evaluated in rows]
+
+
+def measure(models: Path) -> list[Ready]:
+    """All four ways."""
     found: list[Ready] = []
     for continuity in (False, True):
         for ahead in (True, False):
-            provider, clock = resolve(DEFAULT, Routes(table), models), FakeClock()
-            assert isinstance(provider, EmbeddedProvider)
-            with tempfile.TemporaryDirectory() as home:
-                with open_lila(home, provider=provider, clock=clock) as lila:
-                    lila._resources.learns = False
-                    found.append(
-                        asyncio.run(converse(lila, clock, continuity=continuity, ahead=ahead))
-                    )
-                asyncio.run(provider.close())
+            clock = FakeClock()
+            with embedded(models, clock) as lila:
+                found.append(asyncio.run(converse(lila, clock, continuity=continuity, ahead=ahead)))
     return found
 
 

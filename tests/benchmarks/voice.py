@@ -1,12 +1,15 @@
 """How long LILA takes to answer aloud, and to fall silent, on a sound card that leads nowhere.
 
-    python -m tests.benchmarks.voice            # the table; about four minutes
-    python -m tests.benchmarks.voice --json     # the same as one JSON document
+    python -m tests.benchmarks.voice                # the table; about six minutes
+    python -m tests.benchmarks.voice --only model   # a part: answers, interruptions or model
+    python -m tests.benchmarks.voice --json         # the same as one JSON document
 
 Voice activity, recogniser (whisper-base), synthesiser and sound card are real; the model's share is
 a script: its first token after 50 ms. Times are an independent recorder's, from the last sound of
 the person to the first of LILA. The stock loop waits as long, reads 30 s of context and asks then;
-it is measured in the same run, so that a busy machine is busy for both.
+it is measured in the same run, so that a busy machine is busy for both. The rows of the embedded
+model are a whole LILA's, with and without reading ahead while the person speaks; how many tokens of
+its prompts it read once the words were there stands beside them.
 """
 
 from __future__ import annotations
@@ -16,21 +19,29 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from lila_app.assistant import Lila
 from lila_app.context import Source
 from lila_app.fetching.hub import Hub
+from lila_app.gateway.embedded.fetch import fetch as fetch_model
 from lila_app.paths import shipped
 from lila_app.speech.fetch import Means, fetch
 from lila_app.speech.published import PUBLISHED
+from lila_app.voice.conversation import SpokenConversation
 from lila_app.voice.devices.card import SoundCard
 from lila_app.voice.policy import VoicePolicy, load
 from lila_app.voice.stats import percentile
+from tests.benchmarks.spoken import Unprepared, embedded, read
 from tests.voice.clips import Clip, clips
 from tests.voice.real import Senses, barge_in, near, senses, stock, voice_to_voice
 from tests.voice.sound import CANCELLER, Card, virtual_card
+
+PARTS = ("answers", "interruptions", "model")
 
 GOALS = {
     "default": 800,
@@ -44,6 +55,9 @@ GOAL_RATIO = 2.5
 """How much sooner than the stock loop."""
 
 
+_BEGUN = time.monotonic()
+
+
 @dataclass(frozen=True)
 class Row:
     """What was measured, in ms."""
@@ -52,7 +66,9 @@ class Row:
     count: int
     p50: int
     p95: int
-    goal: int | None
+    goal: int | None = None
+    tokens: str = ""
+    """Of its prompts, where a model read any."""
 
 
 def policy(*, fast: bool = False) -> VoicePolicy:
@@ -90,6 +106,27 @@ async def interruptions(card: Card, having: Senses, repeat: int) -> list[Row]:
     return [row("barge-in", plain), row("barge-in, echo cancelled", cancelled)]
 
 
+async def model(card: Card, having: Senses, lila: Lila, ready: type[SpokenConversation]) -> Row:
+    """Voice to voice with the model that LILA brings."""
+    what = f"embedded model, {'unwarmed' if ready is Unprepared else 'read ahead'}"
+    print(f"  {what} …", file=sys.stderr)
+    said = [clip.samples for clip in clips() if fluent(clip)]
+    conversation = ready(lila)
+    await conversation.start()
+    try:
+        times, _ = await voice_to_voice(card, having, policy(), said, conversation)
+    finally:
+        await conversation.close()
+    print(f"    {times} {read(lila)}", file=sys.stderr)
+    total, evaluated = (percentile(counts, 50) for counts in zip(*read(lila), strict=True))
+    return replace(row(what, times), tokens=f"read {evaluated} of {total} tokens")
+
+
+def hurried() -> datetime:
+    """A clock sixty times too fast: that line of a prompt is never the same for two turns."""
+    return datetime(2026, 11, 30, tzinfo=UTC) + timedelta(minutes=time.monotonic() - _BEGUN)
+
+
 def fluent(clip: Clip) -> bool:
     """Whether it is one turn for every loop: short, with no pause that would be the end of one."""
     return len(clip.samples) < 4 * 16_000 and clip.name != "005"
@@ -103,25 +140,43 @@ def models() -> Path:
     return folder
 
 
+def measured(card: Card, part: str, repeat: int) -> list[Row]:
+    """The rows of a part."""
+    folder = models()
+    if part == "answers":
+        return asyncio.run(answers(card, folder, repeat))
+    having = senses(folder, policy())
+    if part == "interruptions":
+        return asyncio.run(interruptions(card, having, repeat))
+    fetch_model(folder, lambda *_: None)
+    rows: list[Row] = []
+    for ready in (SpokenConversation, Unprepared):
+        with embedded(folder, hurried) as lila:
+            rows.append(asyncio.run(model(card, having, lila, ready)))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.voice")
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("--repeat", type=int, default=1, help="take the recordings so often")
+    parser.add_argument("--only", choices=PARTS, help="measure this part alone")
     asked = parser.parse_args()
-    folder = models()
-    with virtual_card() as card:
-        rows = asyncio.run(answers(card, folder, asked.repeat))
-        rows += asyncio.run(interruptions(card, senses(folder, policy()), asked.repeat))
+    rows: list[Row] = []
+    for part in [asked.only] if asked.only else PARTS:
+        with virtual_card() as card:
+            rows += measured(card, part, asked.repeat)
     times = {found.what: found.p50 for found in rows}
-    ratio = times["stock"] / times["default"]
+    ratio = times["stock"] / times["default"] if "stock" in times else None
     load_average = os.getloadavg()[0]
     if asked.json:
         print(json.dumps({"rows": [asdict(r) for r in rows], "ratio": ratio, "load": load_average}))
         return
     for found in rows:
-        goal = f"goal {found.goal}" if found.goal else ""
-        print(f"{found.what:28} n={found.count:<3} p50 {found.p50:5}  p95 {found.p95:5}  {goal}")
-    print(f"stock / default: {ratio:.1f} (goal {GOAL_RATIO}); load {load_average:.1f}")
+        beside = f"goal {found.goal}" if found.goal else found.tokens
+        print(f"{found.what:28} n={found.count:<3} p50 {found.p50:5}  p95 {found.p95:5}  {beside}")
+    against = f"stock / default: {ratio:.1f} (goal {GOAL_RATIO}); " if ratio else ""
+    print(f"{against}load {load_average:.1f}")
 
 
 if __name__ == "__main__":

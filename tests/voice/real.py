@@ -24,7 +24,7 @@ from lila_app.voice.loop import Loop
 from lila_app.voice.model import Phase
 from lila_app.voice.parts import Parts
 from lila_app.voice.policy import VoicePolicy
-from lila_app.voice.ports import Activity, Recogniser, Synthesiser
+from lila_app.voice.ports import Activity, Conversation, Recogniser, Synthesiser
 from lila_app.voice.recognise.whisper import opened
 from lila_app.voice.speakable import speakable
 from lila_app.voice.synth.choose import engine
@@ -192,12 +192,13 @@ async def talking(
     sound: SoundCard,
     having: Senses,
     policy: VoicePolicy,
-    reply: str,
+    reply: str | Conversation,
 ) -> AsyncIterator[Talking]:
-    """A conversation that is ready to hear."""
+    """A conversation that is ready to hear; `reply` is who answers, or what always is answered."""
+    answers = ScriptedModel(words(reply)) if isinstance(reply, str) else reply
     parts = Parts(
         policy, having.activity, having.recogniser, having.synthesiser,
-        ScriptedModel(words(reply)), partial(speakable, language="en"), lambda trace: None,
+        answers, partial(speakable, language="en"), lambda trace: None,
     )  # fmt: skip
     talk = Talking(card, sound, parts)
     task = asyncio.create_task(talk.loop.run())
@@ -256,14 +257,18 @@ def blocks(samples: Samples, share: float = _LOUD) -> list[int]:
 
 
 async def voice_to_voice(
-    card: Card, having: Senses, policy: VoicePolicy, clips: Sequence[Samples]
+    card: Card,
+    having: Senses,
+    policy: VoicePolicy,
+    clips: Sequence[Samples],
+    reply: str | Conversation = SHORT,
 ) -> tuple[list[int], list[Trace]]:
     """Milliseconds from the last sound of each recording to the first of the reply."""
     with (
         card.recording("lila_mic.monitor") as microphone,
         card.recording("lila_spk.monitor") as speaker,
     ):
-        async with talking(card, SoundCard(), having, policy, SHORT) as talk:
+        async with talking(card, SoundCard(), having, policy, reply) as talk:
             for clip in clips:
                 await talk.exchanges(clip)
     heard = Heard(microphone, speaker)
