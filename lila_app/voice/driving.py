@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from lila_app.voice.machine import State, step
+from lila_app.voice.machine.state import Hearing
 from lila_app.voice.model import (
     Action,
     Ask,
@@ -53,7 +54,7 @@ class Driver:
         failed: list[Exception] = []
         for action in actions:
             if isinstance(action, Settle) and hearing is not None:
-                self._tracing.due(action.turn, hearing.wait, now)
+                self._tracing.due(action.turn, hearing.wait, now, self._last(hearing))
             self._tracing.action(action, now)
             for see_to in (partial(self._hands.do, now=now), self._showing.action):
                 try:
@@ -62,15 +63,14 @@ class Driver:
                     failed.append(error)
         heard = self._state.hearing
         if heard is not None and heard.final:
-            self._tracing.finished(heard.turn, now)
+            self._tracing.finished(heard.turn, now, self._last(heard))
         if failed:
             raise failed[0]
         return actions
 
-    @property
-    def phase(self) -> Phase:
-        """What LILA is doing."""
-        return self._showing.phase
+    def _last(self, hearing: Hearing) -> int | None:
+        """The last frame of speech; with a key held down, every frame is the turn's."""
+        return None if self._state.rules.push_to_talk else hearing.last
 
 
 class Showing:

@@ -37,6 +37,12 @@ class Ear:
             while len(self._frames) > self._most:
                 self._frames.popitem(last=False)
 
+    def at(self, number: int) -> int | None:
+        """When a frame was whole, by the loop's clock; None where it is not kept."""
+        with self._lock:
+            frame = self._frames.get(number)
+        return None if frame is None else frame[0]
+
     def between(self, first: int, end: int) -> Samples:
         """The frames from `first` up to, not with, `end`; silence where one is missing."""
         import numpy as np

@@ -86,7 +86,6 @@ class Loop:
         self._away: set[_Away] = set()
         self._showing = Showing(view)
         policy = parts.policy
-        self._tracing = Tracing(policy.activity.ends, parts.keep, lambda: self.playback.starved_ms)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -94,6 +93,9 @@ class Loop:
             notice=self._noticed,
         )
         self._ear = Ear(kept_ms(policy))
+        self._tracing = Tracing(
+            policy.activity.ends, parts.keep, self._ear.at, lambda: self.playback.starved_ms
+        )
         rules = Rules(policy, push_to_talk=parts.push_to_talk)
         state = start(rules, duplex=False)
         self._driver = Driver(state, self, self._showing, self._tracing)

@@ -99,7 +99,6 @@ class Simulation:
         self._time = Timeline()
         self._showing = Showing(view)
         policy, costs = parts.policy, parts.policy.simulation
-        self._tracing = Tracing(policy.activity.ends, parts.keep, lambda: self.playback.starved_ms)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -108,6 +107,9 @@ class Simulation:
         )
         self.playback.latency_ms = costs.output_latency
         self._ear = Ear(kept_ms(policy))
+        self._tracing = Tracing(
+            policy.activity.ends, parts.keep, self._ear.at, lambda: self.playback.starved_ms
+        )
         reader = Reader(self._time, costs.recognise, self._read, self._take)
         self._talker = Talker(
             self._time, parts.conversation, pace or self._pace, self._take, self._tell

@@ -47,10 +47,11 @@ class Setup:
 class Trace:
     """A turn's times; None is what did not happen.
 
-    `voiced` is the end of the person's last frame of speech, `endpoint` when they were taken to
-    have finished, `recognise` and `recognised` the reading of the words that counted, `ask` when
-    their reply was asked for, `audible` when its first sample left the speaker. `speculated` says
-    that the reply was asked for before the endpoint, `asked` how many replies were begun.
+    `voiced` is when the person's last frame of speech came from the microphone (whose own delay
+    nobody here knows), `endpoint` when they were taken to have finished, `recognise` and
+    `recognised` the reading of the words that counted, `ask` when their reply was asked for,
+    `audible` when its first sample left the speaker. `speculated` says that the reply was asked for
+    before the endpoint, `asked` how many replies were begun.
     """
 
     turn: int
@@ -138,8 +139,9 @@ def kept(home: Home) -> Iterator[tuple[Setup, Trace]]:
 def _parsed(lines: Iterable[str]) -> Iterator[tuple[Setup, Trace]]:
     for line in lines:
         try:
-            found = json.loads(line)
+            found = cast("dict[str, object]", json.loads(line))
             setup = Setup(**{field.name: str(found.pop(field.name)) for field in fields(Setup)})
-            yield setup, Trace(**found)
+            if all(each is None or isinstance(each, int) for each in found.values()):
+                yield setup, Trace(**cast("dict[str, int]", found))
         except (ValueError, TypeError, KeyError, AttributeError):
             continue

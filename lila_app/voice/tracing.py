@@ -31,13 +31,21 @@ class Tracing:
     A turn in which nothing was asked for leaves no trace.
     """
 
-    def __init__(self, ends: int, keep: Keep, starved: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        ends: int,
+        keep: Keep,
+        heard_at: Callable[[int], int | None],
+        starved: Callable[[], int] = lambda: 0,
+    ) -> None:
         """`ends` is the chance (per mille) of speech from which a frame is still part of it.
 
-        `starved` says how much silence (ms) there was within speech so far, for want of sound.
+        `heard_at` says when a frame came, whenever it was weighed; `starved` how much silence (ms)
+        there was within speech so far, for want of sound.
         """
         self._ends = ends
         self._keep = keep
+        self._heard_at = heard_at
         self._starved = starved
         self._starved_before = 0
         self._voiced: int | None = None
@@ -48,9 +56,9 @@ class Tracing:
     def event(self, event: Event, now: int) -> None:
         """Something happened."""
         match event:
-            case Frame(speech=speech):
+            case Frame(number=number, speech=speech):
                 if speech >= self._ends:
-                    self._voiced = now
+                    self._voiced = number
             case Recognised() | ReplyText() | ReplyFailed() | Audible():
                 if trace := self._of(event.turn, event.revision):
                     _note(trace, event, now)
@@ -63,18 +71,27 @@ class Tracing:
         if trace is not None and trace.first_sound is None:
             trace.first_sound = now
 
-    def finished(self, turn: int, now: int) -> None:
-        """The person is taken to have finished, whether or not their words are known by now."""
+    def finished(self, turn: int, now: int, last: int | None = None) -> None:
+        """The person is taken to have finished, whether or not their words are known by now.
+
+        `last` is their last frame of speech; None takes the last that was any. What crackles in the
+        silence after it is no speech of theirs.
+        """
         trace = self._open.get(turn)
         if trace is not None and trace.endpoint is None:
-            trace.endpoint, trace.voiced = now, self._voiced
+            trace.endpoint, trace.voiced = now, self._at(last)
 
-    def due(self, turn: int, wait: int, now: int) -> None:
+    def due(self, turn: int, wait: int, now: int, last: int | None = None) -> None:
         """The turn is settled, and its words asked for a silence of `wait` ms before that.
 
         What went on beyond it was the reading of the words, not the wait for an end.
         """
-        self.finished(turn, now if self._voiced is None else min(now, self._voiced + wait))
+        voiced = self._at(last)
+        self.finished(turn, now if voiced is None else min(now, voiced + wait), last)
+
+    def _at(self, last: int | None) -> int | None:
+        number = self._voiced if last is None else last
+        return None if number is None else self._heard_at(number)
 
     def action(self, action: Action, now: int) -> None:
         """Something is done."""

@@ -34,7 +34,7 @@ class _Broken(Recorder):
 
 def test_an_action_that_fails_keeps_no_other_from_being_done(policy: VoicePolicy) -> None:
     hands, view = _Hands(), _Broken()
-    tracing = Tracing(policy.activity.ends, lambda _: None)
+    tracing = Tracing(policy.activity.ends, lambda _: None, lambda _: None)
     driver = Driver(start(Rules(policy), duplex=True), hands, Showing(view), tracing)
     driver.take(Frame(0, 950), 32)
     driver.take(Frame(1, 950), 64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import stat
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from hypothesis import given
@@ -99,6 +100,7 @@ def test_a_line_that_is_none_is_passed_over(tmp_path: Path) -> None:
     Traces(home, SETUP).keep(TURN)
     with (folder(home) / "turns.jsonl").open("a") as file:
         file.write('{"turn": 3\n[]\n{"policy":"x","turn":1}\n{"a":1}\n')
+        file.write(json.dumps({**asdict(SETUP), **asdict(TURN), "turn": 4, "audible": "soon"}))
     assert [trace.turn for _, trace in kept(home)] == [1]
 
 
@@ -134,7 +136,7 @@ def test_nothing_kept_is_no_group(tmp_path: Path) -> None:
 
 def _traced() -> tuple[Tracing, list[Trace]]:
     found: list[Trace] = []
-    tracing = Tracing(350, found.append)
+    tracing = Tracing(350, found.append, lambda number: number * 32 + 32)
     tracing.action(Open(1), 100)
     tracing.event(Frame(3, 900), 128)
     tracing.event(Frame(4, 100), 160)
@@ -161,6 +163,15 @@ def test_a_turn_is_followed_from_its_first_sound_to_its_end() -> None:
     )]  # fmt: skip
 
 
+def test_what_crackles_in_the_silence_after_the_words_is_no_end_of_them() -> None:
+    tracing, found = _traced()
+    tracing.event(Frame(12, 400), 416)
+    tracing.due(1, 512, 656, 3)
+    tracing.action(Settle(1, 1), 656)
+    tracing.end(1_000)
+    assert (found[0].voiced, found[0].endpoint) == (128, 640)
+
+
 def test_an_interrupted_turn_ends_with_what_was_heard() -> None:
     tracing, found = _traced()
     tracing.action(Settle(1, 1), 656)
@@ -177,7 +188,7 @@ def test_a_turn_that_goes_on_is_timed_from_its_last_words() -> None:
     tracing.action(Say(1, 1, "Hello there."), 720)
     tracing.event(Audible(1, 1), 770)
     tracing.action(Drop(1, 1), 1_500)
-    tracing.event(Frame(50, 900), 1_600)
+    tracing.event(Frame(49, 900), 1_600)
     tracing.action(Recognise(1, 2, 0, 60), 1_800)
     tracing.event(Recognised(1, 2, "hello you"), 1_900)
     tracing.action(Ask(1, 2, "hello you"), 1_900)
