@@ -186,7 +186,7 @@ def _say_how(talk: Talk, wanted: Options) -> None:
 
 
 async def _run(talk: Talk, wanted: Options, text: bool) -> None:
-    from lila_app.cli.voice_keys import keys
+    from lila_app.cli.voice_keys import END, keys
     from lila_app.cli.voice_view import Lines
 
     lines, holding = Lines(words=text), False
@@ -194,9 +194,10 @@ async def _run(talk: Talk, wanted: Options, text: bool) -> None:
     def pressed(key: str) -> None:
         nonlocal holding
         if key == " " and wanted.push_to_talk:
-            holding = not holding
+            # A turn that never began, or was ended for its length, is not ended by the key.
+            holding = not (holding and lines.listening)
             talk.press("talk" if holding else "talk_end")
-        elif (meant := _KEYS.get(key)) is not None:
+        elif (meant := "quit" if key == END else _KEYS.get(key)) is not None:
             talk.press(meant)
 
     try:
@@ -208,4 +209,4 @@ async def _run(talk: Talk, wanted: Options, text: bool) -> None:
         lines.close()
 
 
-_KEYS: dict[str, Key] = {"m": "mute", " ": "stop", "\x1b": "stop", "q": "quit", "\x04": "quit"}
+_KEYS: dict[str, Key] = {"m": "mute", " ": "stop", "\x1b": "stop", "q": "quit"}

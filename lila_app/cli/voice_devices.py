@@ -65,6 +65,20 @@ def devices(as_json: bool) -> None:
 @click.command("test")
 def test_sound() -> None:
     """Hear LILA speak, then speak for three seconds and see how loud you are."""
+    from lila_app.tui.native_output import quiet_native_stderr
+
+    with quiet_native_stderr():  # PortAudio prints there when a device goes away
+        level = _try()
+    if level.silent:
+        raise SoundError(
+            "the microphone gives nothing but silence",
+            hint="look for a switch on it, and whether it is muted in the sound settings; choose "
+            "another with `lila voice devices`",
+        )
+
+
+def _try() -> Level:
+    """Speak, listen, and say how loud it was."""
     from lila_app.voice.devices.card import SoundCard
     from lila_app.voice.devices.trial import listen, play
     from lila_app.voice.synth.choose import engine
@@ -84,12 +98,7 @@ def test_sound() -> None:
     finally:
         card.close()
         voice.close()
-    if level.silent:
-        raise SoundError(
-            "the microphone gives nothing but silence",
-            hint="look for a switch on it, and whether it is muted in the sound settings; choose "
-            "another with `lila voice devices`",
-        )
+    return level
 
 
 def _settings() -> VoiceSettings:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+END = "\x04"
+"""Ctrl-D, or a terminal that is no longer there."""
 
 _POLL = 0.05
 """Seconds between two looks at the keyboard where it cannot be waited for (Windows)."""
@@ -33,7 +36,14 @@ async def keys(pressed: Callable[[str], None]) -> AsyncGenerator[bool]:
         def read() -> None:
             import os
 
-            for key in os.read(reads, 64).decode("utf-8", "ignore"):
+            try:
+                typed = os.read(reads, 64)
+            except OSError:
+                typed = b""
+            if not typed:  # the terminal is gone, and would be readable for ever
+                loop.remove_reader(reads)
+                pressed(END)
+            for key in typed.decode("utf-8", "ignore"):
                 pressed(key.lower())
 
         loop.add_reader(reads, read)
@@ -56,8 +66,9 @@ def _single_keys() -> Generator[None]:
         tty.setcbreak(terminal)
         yield
     finally:
-        # What was typed in the last moment is not a command for the shell.
-        termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+        with suppress(termios.error):  # a terminal that is gone is as it was
+            # What was typed in the last moment is not a command for the shell.
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
 async def _poll(pressed: Callable[[str], None]) -> None:

@@ -41,6 +41,11 @@ class Lines:
         self._phase, self._muted = phase, muted
         self._draw()
 
+    @property
+    def listening(self) -> bool:
+        """Whether a turn of the person's is being taken in."""
+        return self._phase in (Phase.HEARING, Phase.MAYBE_END)
+
     def heard(self, turn: int, text: str, final: bool) -> None:
         """Print what was said once that is certain."""
         if not self._words:

@@ -7,6 +7,7 @@ so what it tells waits in a queue, and one task works it off in order.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from lila_app.voice.model import Phase
 
 if TYPE_CHECKING:
     from lila_app.voice.session import Options, Talk
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +197,8 @@ class Talking:
             work = await self._told.get()
             try:
                 await work()
+            except Exception as error:  # one line that is not shown must not keep the rest
+                _log.error("not shown: %s", type(error).__name__, exc_info=error)
             finally:
                 self._told.task_done()
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import pytest
 from textual.pilot import Pilot
 
 from lila_app.errors import SoundError
@@ -83,6 +84,23 @@ async def test_who_goes_on_has_one_turn_with_all_their_words(lila: FakeLila) -> 
         (turn,) = turns(pilot)
         assert turn.exchange.user == "I like tea. And coffee."
         assert turn.exchange.reply == "Both are hot."
+
+
+async def test_what_cannot_be_shown_keeps_nothing_else_from_it_and_talking_ends(
+    lila: FakeLila, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise ValueError("no room")
+
+    talk = FakeTalk()
+    async with talking(lila, talk) as pilot:
+        monkeypatch.setattr(chat(pilot)._stage, "tell", broken)
+        view(talk).told("the speaker is back", "")
+        view(talk).heard(1, "I like tea.", True)
+        view(talk).answered(1)
+        await until(pilot, lambda: len(turns(pilot)) == 1)
+        await pilot.press("f4")
+        await until(pilot, lambda: talk.view is None and not voice(pilot))
 
 
 async def test_words_that_are_taken_back_leave_no_turn(lila: FakeLila) -> None:
