@@ -29,12 +29,12 @@ def have_model(lila: Lila, model: str | None) -> None:
 
 
 def fetch(lila: Lila, name: str) -> None:
-    """Fetch one model's weights with progress; starting again resumes."""
+    """Fetch one model's weights with progress; what came whole is kept for the next try."""
     with progress(f"fetching {name}", size=True) as report:
         try:
             lila.models.pull(name, report)
         except KeyboardInterrupt as stop:
-            raise Cancelled("stopped", hint="`lila models pull` goes on from here") from stop
+            raise Cancelled("stopped", hint=f"`lila models pull {name}` begins again") from stop
     note(f"{name} is ready")
 
 

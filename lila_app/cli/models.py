@@ -50,7 +50,7 @@ def list_models(as_json: bool) -> None:
 @click.argument("name", required=False)
 @options.as_json
 def pull(name: str | None, as_json: bool) -> None:
-    """Fetch a model's weights (the default model's without NAME); starting again resumes."""
+    """Fetch a model's weights (the default model's without NAME); what came whole is kept."""
     with opened() as lila:
         known = _named(lila, name)
         first_start.fetch(lila, known)

@@ -21,9 +21,9 @@ _SECONDS = 10
 def devices() -> tuple[Device, ...]:
     """All devices as another process finds them; none where it finds none or fails."""
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", __name__], capture_output=True, timeout=_SECONDS, check=True
-        )
+        # -P: what lies in the folder LILA was started in is not to be imported.
+        command = [sys.executable, "-P", "-m", __name__]
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
         return ()
     return tuple(Device(**row) for row in json.loads(done.stdout))
