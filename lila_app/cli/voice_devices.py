@@ -63,12 +63,13 @@ def devices(as_json: bool) -> None:
 
 
 @click.command("test")
-def test_sound() -> None:
+@options.as_json
+def test_sound(as_json: bool) -> None:
     """Hear LILA speak, then speak for three seconds and see how loud you are."""
     from lila_app.tui.native_output import quiet_native_stderr
 
     with quiet_native_stderr():  # PortAudio prints there when a device goes away
-        level = _try()
+        level = _try(as_json)
     if level.silent:
         raise SoundError(
             "the microphone gives nothing but silence",
@@ -77,7 +78,7 @@ def test_sound() -> None:
         )
 
 
-def _try() -> Level:
+def _try(as_json: bool) -> Level:
     """Speak, listen, and say how loud it was."""
     from lila_app.voice.devices.card import SoundCard
     from lila_app.voice.devices.trial import listen, play
@@ -86,18 +87,29 @@ def _try() -> Level:
     chosen = _settings()
     voice = engine(chosen)
     card = SoundCard(microphone=chosen.microphone, speaker=chosen.speaker)
+    say = note if as_json else answer
     try:
-        answer(f"speaker: {card.device('speaker').label}")
+        speaker = card.device("speaker").label
+        say(f"speaker: {speaker}")
         play(card, voice, _SAMPLE.get(chosen.language, _SAMPLE["en"]))
-        answer(f"microphone: {card.device('microphone').label}")
+        microphone = card.device("microphone").label
+        say(f"microphone: {microphone}")
         note("speak now")
         level = listen(card, _draw if sys.stderr.isatty() else _ignore)
         if sys.stderr.isatty():
             aside("\n")
-        answer(f"level: {level.decibels} dB, loudest {level.peak} dB: {_verdict(level)}")
+        say(f"level: {level.decibels} dB, loudest {level.peak} dB: {_verdict(level)}")
     finally:
         card.close()
         voice.close()
+    if as_json:
+        document(
+            speaker=speaker,
+            microphone=microphone,
+            decibels=level.decibels,
+            peak=level.peak,
+            verdict=_verdict(level),
+        )
     return level
 
 

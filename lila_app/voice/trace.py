@@ -139,9 +139,9 @@ def kept(home: Home) -> Iterator[tuple[Setup, Trace]]:
 def _parsed(lines: Iterable[str]) -> Iterator[tuple[Setup, Trace]]:
     for line in lines:
         try:
-            found = cast("dict[str, object]", json.loads(line))
+            found = json.loads(line)
             setup = Setup(**{field.name: str(found.pop(field.name)) for field in fields(Setup)})
             if all(each is None or isinstance(each, int) for each in found.values()):
-                yield setup, Trace(**cast("dict[str, int]", found))
+                yield setup, Trace(**found)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +87,8 @@ def test_the_trial_speaks_and_says_how_loud_one_is(card: Card, home: Path) -> No
 @pytest.mark.slow
 @pytest.mark.audio
 def test_the_trial_fails_where_nothing_is_heard(card: Card, home: Path) -> None:
-    done = here(home, "voice", "test")
+    done = here(home, "voice", "test", "--json")
+    found = json.loads(done.out)
+    assert found["verdict"] == "nothing was heard" and found["microphone"]
     assert done.code == 10
     assert "nothing but silence" in done.err
