@@ -94,11 +94,14 @@ async def answers(card: Card, folder: Path, repeat: int) -> list[Row]:
 
 
 async def interruptions(card: Card, having: Senses, repeat: int) -> list[Row]:
-    """Falling silent, on headphones and behind an echo canceller with the echo there."""
+    """Falling silent, on headphones and behind an echo canceller with the echo of a room there.
+
+    As loud as it is played, an echo drowns who speaks over it; no canceller leaves much of them.
+    """
     over = [near(clip.samples) for clip in clips() if fluent(clip)] * repeat
     print("  barge-in …", file=sys.stderr)
     plain = await barge_in(card, SoundCard(headphones=True), having, policy(), over[0], over)
-    card.echo()
+    card.echo(quieter=10)
     card.load(CANCELLER)
     print("  barge-in, echo cancelled …", file=sys.stderr)
     ends = SoundCard(microphone="lila_ec_src", speaker="lila_ec_sink")

@@ -114,9 +114,15 @@ class Card:
         """Load a module; its number."""
         return self.pactl("load-module", *module.split(" ", 1))
 
-    def echo(self) -> None:
-        """From here on the microphone hears what the speaker plays, 30 ms later."""
+    def echo(self, quieter: int = 0) -> None:
+        """From here on the microphone hears what the speaker plays, 30 ms later.
+
+        `quieter` is by how many dB: in a room some 10; as loud as it is played is the worst.
+        """
         self.load("module-loopback source=lila_spk.monitor sink=lila_mic latency_msec=30")
+        if quieter:
+            number = self.pactl("list", "short", "sink-inputs").split()[0]
+            self.pactl("set-sink-input-volume", number, f"-{quieter}dB")
 
     def unload(self, sink: str) -> None:
         """Take away a sink, and with it the source that gives back its sound."""

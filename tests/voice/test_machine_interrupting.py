@@ -42,9 +42,9 @@ def interrupted(talk: Talk, text: str, *, ms: int = 700) -> Talk:
 # -- speaking over it -----------------------------------------------------------------------------
 
 
-def test_four_frames_over_it_hold_the_sound() -> None:
+def test_two_frames_over_it_hold_the_sound() -> None:
     talk = answered(Talk())
-    talk.hear(3)
+    talk.hear(1)
     assert not isinstance(talk.log[-1], Hold)
     talk.hear(1)
     assert talk.log[-1] == Hold(1, 1)
@@ -53,7 +53,7 @@ def test_four_frames_over_it_hold_the_sound() -> None:
 
 def test_a_room_that_is_louder_does_not_hold_it() -> None:
     talk = answered(Talk())
-    talk.hear(100, 600)
+    talk.hear(100, 500)
     assert talk.state.phase is Phase.SPEAKING
 
 
@@ -195,7 +195,7 @@ def test_a_word_of_agreement_from_the_middle_is_read_again_with_what_follows() -
 
 def test_a_noise_without_words_holds_it_for_a_second_and_a_half() -> None:
     talk = answered(Talk())
-    talk.hear(4)
+    talk.hear(2)
     held = talk.now
     talk.paused(HEARD)
     for _ in range(120):
@@ -208,6 +208,21 @@ def test_a_noise_without_words_holds_it_for_a_second_and_a_half() -> None:
     talk.quiet(64)
     talk.hear(4)
     assert talk.kinds().count("Hold") == 2
+
+
+def test_what_held_it_in_vain_must_last_twice_as_long_to_hold_it_again_but_no_assent_does() -> None:
+    for text, frames in (("", (2, 4, 8, 16, 16)), ("Mhm.", (2, 2, 2))):
+        talk = answered(Talk())
+        for held, count in enumerate(frames):
+            talk.hear(count - 1)
+            assert talk.kinds().count("Hold") == held
+            talk.hear(1)
+            assert talk.kinds().count("Hold") == held + 1
+            talk.paused(HEARD)
+            talk.hear(8)
+            talk.quiet(192)
+            talk.read(text)
+            assert isinstance(talk.log[-1], Resume)
 
 
 def test_what_was_heard_may_come_after_the_words() -> None:

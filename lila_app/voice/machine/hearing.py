@@ -7,6 +7,9 @@ from lila_app.voice.machine import interrupting, replying, turns
 from lila_app.voice.machine.state import Hearing, Move
 from lila_app.voice.model import FRAME_MS, Frame, Recognised, Tell
 
+_DOUBLINGS = 3
+"""Half a second of voice, at 2 frames to begin with: longer than a word, so that LILA gets on."""
+
 
 def frame(move: Move, event: Frame) -> None:
     """A frame was heard: it belongs to a turn, begins one, or is passed over."""
@@ -76,9 +79,11 @@ def _open(move: Move) -> bool:
 def _listen(move: Move, event: Frame) -> None:
     """Wait for a run of voiced frames that is long enough."""
     policy, reopens = move.policy, _reopens(move)
-    over = move.state.settled is not None and not reopens
+    over = None if reopens else move.state.settled
     begins = policy.interruption.begins if over else policy.activity.begins
-    frames = policy.interruption.frames if over else policy.activity.frames
+    frames = policy.activity.frames
+    if over:
+        frames = policy.interruption.frames << min(over.alarms, _DOUBLINGS)
     if event.speech <= begins:
         move.put(run=0, quiet_first=move.state.quiet_first and event.speech >= policy.activity.ends)
         return

@@ -20,7 +20,7 @@ def judge(move: Move, text: str) -> None:
     elif text and (_has_asked(move) or not endpoint.among(text, words.agreeing)):
         _interrupt(move, text)
     elif _all_of_it(move) or _waited(move):
-        false_alarm(move)
+        false_alarm(move, agreed=bool(text))
     else:
         move.hear(read=False)
 
@@ -41,11 +41,16 @@ def pass_time(move: Move) -> None:
         false_alarm(move)
 
 
-def false_alarm(move: Move) -> None:
-    """Speak on; the same noise does not hold LILA again."""
+def false_alarm(move: Move, *, agreed: bool = False) -> None:
+    """Speak on; the same noise does not hold LILA again, and the next must last longer to do so.
+
+    Else what is left of LILA's own echo would hold it at the same word for ever.
+    """
     going_on = not move.hear().silent
     turns.forget(move)
     move.put(quiet_first=going_on)
+    if not agreed:
+        move.answer(alarms=move.answer().alarms + 1)
     replying.resume(move)
 
 

@@ -59,7 +59,8 @@ class Reply:
 
     `settled` is when its words were final (None: they may not be all of them), `buffer` what is
     written and not yet said, `said` the number of pieces handed over and `done` of those that were
-    heard to their end. `held` is when it was told to be silent, `heard` the answer.
+    heard to their end. `held` is when it was told to be silent, `heard` the answer, `alarms` how
+    often that was for a noise.
     """
 
     turn: int
@@ -77,6 +78,7 @@ class Reply:
     failure: tuple[str, str] | None = None
     held: int | None = None
     heard: str | None = None
+    alarms: int = 0
 
     @property
     def sounding(self) -> bool:
