@@ -118,7 +118,7 @@ class VoiceSettings(BaseModel):
     headphones: bool = False
     """Whether you listen on headphones, so that LILA may listen while it speaks."""
 
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
+    language: str = "en"
     """The language you speak, as in `en` or `de`; what is heard is read as that one alone."""
 
     recogniser: str = "whisper-base"
@@ -144,6 +144,16 @@ class VoiceSettings(BaseModel):
     """Whether a spoken reply sees what was said before in the conversation (`voice_continuity` in
     `policies/allocation.toml`); `lila voice stats` shows what that costs.
     """
+
+    @field_validator("language")
+    @classmethod
+    def _is_code(cls, value: str) -> str:
+        if not re.fullmatch(r"[a-z]{2,3}", value):
+            raise ValueError(
+                f"{value!r} is not the code of a language, which has two or three small letters: "
+                "`en` for English, `de` for German"
+            )
+        return value
 
 
 class Settings(BaseSettings):

@@ -188,9 +188,13 @@ class _OpenTurn:
     def ended(self) -> str:
         """What to say of a reply that ended at a limit: the policy's, or one of the model's own."""
         output = self.reply.usage.output
+        # Only where the next turn sees this one can anything go on.
+        goes_on = self._said.use_case != "voice"
         if output is not None and output < self._reserve:
-            return "the model can write no more at once, so its reply ends here; ask to go on"
-        return "the reply reached its limit and ends here; ask to go on, or raise `reply_reserve`"
+            said = "the model can write no more at once, so its reply ends here"
+            return f"{said}; ask to go on" if goes_on else said
+        way = "ask to go on, or raise" if goes_on else "a longer one takes a larger"
+        return f"the reply reached its limit and ends here; {way} `reply_reserve`"
 
     def citations(self) -> citing.Citations:
         """What the reply names as sources, held against what its prompt and its tools gave it."""

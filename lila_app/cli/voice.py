@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @click.group(cls=NounGroup, default="talk", default_if_no_args=True)
 def voice() -> None:
-    """Talk with LILA: hands-free, or while a key says so."""
+    """Talk with LILA: hands-free, or while a key says so.
+
+    `lila voice talk --help` lists the options of talking, which `lila voice` alone takes too.
+    """
 
 
 voice.add_command(devices)
@@ -129,6 +132,8 @@ def _files(source: Path | None, target: Path | None, push_to_talk: bool) -> File
         return None
     if push_to_talk:
         raise UsageError("a recording presses no key", hint="leave out --push-to-talk")
+    if target is not None and not target.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {target.parent}", hint="make it, or name another")
     if target is not None and target.exists() and target.samefile(source):
         raise UsageError("--output would overwrite --input", hint="name another file")
     return Files(source, target)
@@ -154,7 +159,8 @@ def _play(lila: Lila, wanted: Options, files: Files, text: bool) -> None:
     finally:
         lines.close()
     note(
-        f"{played.turns} turns in {played.seconds:.1f} s, kept in {played.session or 'no session'}"
+        f"turns: {played.turns}, in {played.seconds:.1f} s, kept in "
+        f"{played.session or 'no session'}"
     )
 
 

@@ -61,8 +61,8 @@ class Lines:
         if not self._words:
             return
         self._clear()
-        answer(text.strip() if self._begun == turn else f"LILA: {text.strip()}", newline=False)
-        answer(" ", newline=False)
+        said = text.strip() if self._begun == turn else f"LILA: {text.strip()}"
+        answer(f" {said}" if self._open else said, newline=False)
         self._open, self._begun = True, turn
 
     def interrupted(self, turn: int, heard: str) -> None:

@@ -39,10 +39,14 @@ KEPT = 4
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn of the loop: when it began, and which stored turn it became ("" for none)."""
+    """A turn of the loop: when it began, and which stored turn it became ("" for none).
+
+    `final`: the loop takes its words for all there are; `settled`: nothing changes them any more.
+    """
 
     began: datetime
     id: str = ""
+    final: bool = False
     settled: bool = False
 
 
@@ -75,7 +79,7 @@ class SpokenConversation:
         self._reading_for: datetime | None = None
         self._settling: set[asyncio.Task[None]] = set()
         self._hotwords = Hotwords(lila, hotwords)
-        self._hush = _Hush(lila, lambda: self._settle_before(None))
+        self._hush = _Hush(lila, self._settle_final)
 
     @property
     def session(self) -> str | None:
@@ -108,6 +112,7 @@ class SpokenConversation:
         if turn not in self._turns:
             self._turns[turn] = _Turn(self._lila.spoken.now())
             self._settle_before(turn)
+        self._turns[turn].final = False
         self._hush.keep(LISTENING_SECONDS)
         self._warm(self._turns[turn].began)
         self._hotwords.refresh_later()
@@ -145,6 +150,10 @@ class SpokenConversation:
 
     async def settle(self, turn: int) -> None:
         """See `ports.Conversation`; it takes effect when the next turn begins, or nobody speaks."""
+        if turn in self._turns:
+            self._turns[turn].final = True
+            if self._reply is None:
+                self._hush.keep(SPEAKING_SECONDS)
 
     async def heard(self, turn: int, text: str) -> None:
         """See `ports.Conversation`."""
@@ -187,7 +196,9 @@ class SpokenConversation:
         if self._reply is not None and turn in (None, self._reply.turn):
             ended, self._reply = self._reply, None
             await ended.close()
-            self._hush.keep(SPEAKING_SECONDS)
+            known = self._turns.get(ended.turn)
+            goes_on = known is not None and not known.final
+            self._hush.keep(LISTENING_SECONDS if goes_on else SPEAKING_SECONDS)
 
     def _settle_before(self, turn: int | None) -> None:
         """Settle every turn before this one, or all."""
@@ -200,6 +211,13 @@ class SpokenConversation:
                 settling.add_done_callback(self._settling.discard)
         for number in sorted(self._turns)[:-KEPT]:
             del self._turns[number]
+
+    def _settle_final(self) -> None:
+        """Nobody has spoken for a while: settle what is final. A turn that goes on is not."""
+        for number in sorted(self._turns):
+            if not self._turns[number].final:
+                break
+            self._settle_before(number + 1)
 
     async def _settle(self, id: str) -> None:
         try:

@@ -111,7 +111,9 @@ class Hands:
         self._talks.end(action)
         if isinstance(action, Cut):
             self._talks.later(self._conversation.heard(action.turn, action.heard))
-        elif not action.words:
+        elif action.words:
+            self._open(action.turn)  # the person goes on: the words are not final after all
+        else:
             self._talks.later(self._conversation.withdraw(action.turn))
 
     def _speak(self, action: Say | Hold | Resume) -> None:

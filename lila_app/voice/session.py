@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lila_app import policies, settings
-from lila_app.errors import LilaError, MissingWeightsError, UsageError
+from lila_app.errors import LilaError, MissingWeightsError, NotFoundError, UsageError
 from lila_app.voice.conversation import SpokenConversation
 from lila_app.voice.loop import Loop
 from lila_app.voice.model import Key
@@ -270,6 +270,8 @@ class _Made:
         try:
             try:
                 await conversation.start()
+            except (UsageError, NotFoundError):
+                raise  # what was asked for is not there, and no turn would find it
             except LilaError as error:
                 view.told(error.message, error.hint)
             await run(self._parts(conversation), view)

@@ -19,7 +19,7 @@ def test_words_go_to_stdout_and_everything_else_to_stderr(
     lines.told("the microphone is gone", "plug it in")
     lines.close()
     told = capsys.readouterr()
-    assert told.out == "You: What is the capital of France?\nLILA: Paris. It lies on the Seine. \n"
+    assert told.out == "You: What is the capital of France?\nLILA: Paris. It lies on the Seine.\n"
     assert told.err == "the microphone is gone\nhint: plug it in\n"
 
 
@@ -30,8 +30,8 @@ def test_an_interrupted_reply_says_where(capsys: pytest.CaptureFixture[str]) -> 
     lines.said(2, "Lyon.")
     lines.interrupted(2, "")
     assert capsys.readouterr().out == (
-        "LILA: It lies on the Seine, and \n[interrupted after: … It lies on the]\n"
-        "LILA: Lyon. \n[interrupted before a word]\n"
+        "LILA: It lies on the Seine, and\n[interrupted after: … It lies on the]\n"
+        "LILA: Lyon.\n[interrupted before a word]\n"
     )
 
 
@@ -47,9 +47,9 @@ def test_who_goes_on_has_their_words_on_a_line_of_their_own(
     lines.answered(1)
     assert capsys.readouterr().out.splitlines() == [
         "You: I like tea.",
-        "LILA: Tea is ",
+        "LILA: Tea is",
         "You: I like tea. And coffee.",
-        "LILA: Both are hot. ",
+        "LILA: Both are hot.",
     ]
 
 
@@ -61,7 +61,7 @@ def test_what_is_told_within_a_reply_does_not_begin_it_anew(
     lines.told("a note", "")
     lines.said(1, "Two.")
     lines.answered(1)
-    assert capsys.readouterr().out == "LILA: One. \nTwo. \n"
+    assert capsys.readouterr().out == "LILA: One.\nTwo.\n"
 
 
 def test_without_words_nothing_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,6 +239,32 @@ async def test_when_nobody_has_spoken_for_a_while_the_last_words_are_final(
     assert [turn.reply for turn in kept(lila, conversation)] == ["Fi"]
 
 
+async def test_who_speaks_on_for_long_after_an_early_reply_says_one_turn(
+    lila: Lila, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voice_conversation, "SPEAKING_SECONDS", 0.0)
+    provider.enqueue(Scripted(("I am sorry",), hangs=True), "Good.")
+    conversation = SpokenConversation(lila)
+    conversation.open(1)
+    early = conversation.ask(1, "The vet says Zuzu")
+    assert await anext(early) == "I am sorry"
+    await early.aclose()
+    await asyncio.sleep(0.05)  # time for what must not happen
+    assert learnable(lila) == [3]
+    await conversation.settle(1)
+    await asyncio.to_thread(until, lambda: learnable(lila) == [0])
+    conversation.open(2)
+    provider.enqueue("Indeed.")
+    await ask(conversation, 2, "Is it raining?")
+    await conversation.settle(2)
+    conversation.open(2)  # they go on
+    await ask(conversation, 2, "Is it raining in Graz?")
+    await conversation.close()
+    assert [turn.user for turn in kept(lila, conversation)] == [
+        "The vet says Zuzu", "Is it raining in Graz?"
+    ]  # fmt: skip
+
+
 async def test_what_a_killed_conversation_left_open_is_settled_by_the_next(
     lila: Lila, provider: ScriptedProvider, clock: FakeClock
 ) -> None:

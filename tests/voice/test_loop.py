@@ -183,7 +183,7 @@ async def test_spoken_over_it_keeps_what_was_heard_and_answers_again(policy: Voi
     first, second = it.conversation.turns.values()
     assert first.interrupted
     assert "".join(LONG).startswith(first.reply)
-    assert 4 <= len(first.reply.split()) < 12
+    assert 3 <= len(first.reply.split()) < 12  # the fourth had begun
     assert second.reply == "".join(LONG)
     assert in_order(it.conversation.calls, "ask 1", "heard 1", "ask 2")
 

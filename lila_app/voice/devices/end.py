@@ -99,6 +99,11 @@ class End:
         """Whether its stream ended, or has given or taken nothing for too long."""
         return self._ended.is_set() or now - self._worker.at > _DEAD_S
 
+    @property
+    def sounded(self) -> bool:
+        """Whether a microphone has given anything but zeros since LILA listens."""
+        return isinstance(self._worker, Hearing) and self._worker.sounded
+
     def falls_silent(self) -> bool:
         """Whether a microphone has given zeros for long; True once for each such time."""
         if not isinstance(self._worker, Hearing):

@@ -30,7 +30,8 @@ class Hearing:
 
     The audio system's own thread does no more than copy: whatever it waits for is lost sound.
     `at` is when it last came, by `clock` in seconds, `lost` how often sound was lost because nobody
-    took it in time, `zeros` the milliseconds of nothing but zeros up to now.
+    took it in time, `zeros` the milliseconds of nothing but zeros up to now; `sounded` says that
+    there was something else once.
     """
 
     def __init__(self, heard: Heard, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,6 +39,7 @@ class Hearing:
         self.at = 0.0
         self.lost = 0
         self.zeros = 0
+        self.sounded = False
         self._heard = heard
         self._frames = 0
         self._blocks: SimpleQueue[tuple[_Form, bytes] | None] = SimpleQueue()
@@ -92,7 +94,9 @@ class Hearing:
         self._rest = whole[end:] if end < len(whole) else None
         for start in range(0, end, FRAME):
             frame = whole[start : start + FRAME]
-            self.zeros = 0 if frame.any() else self.zeros + FRAME_MS
+            silent = not frame.any()
+            self.zeros = self.zeros + FRAME_MS if silent else 0
+            self.sounded = self.sounded or not silent
             number, self._frames = self._frames, self._frames + 1
             self._heard(number, frame)
 

@@ -122,7 +122,8 @@ class Keeper:
     def _silent(self, end: End) -> list[Tell]:
         """What there is to say of zeros: some microphones give them whenever nobody speaks.
 
-        So the question is asked once; what the system knows is said each time.
+        So the question is asked once, and of a microphone that was never heard; what the system
+        knows is said each time.
         """
         try:
             found = [d for d in self.backend.devices() if end.device and d.name == end.device.name]
@@ -131,7 +132,7 @@ class Keeper:
         if any(device.muted for device in found if device.part == end.part):
             muted = f"the microphone {end.name!r} is muted"
             return [Tell(muted, "unmute it in the sound settings")]
-        if end.silences > 1:
+        if end.silences > 1 or end.sounded:
             return []
         return [
             Tell(
