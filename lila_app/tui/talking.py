@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from lila_app.errors import Cancelled, LilaError
 from lila_app.tui.exchange import Kind
+from lila_app.tui.plain import one_line
 from lila_app.tui.preparing import Bar
-from lila_app.tui.session_model import SessionModel
+from lila_app.tui.session_model import TITLE_LENGTH, SessionModel
 from lila_app.views import Progress
 from lila_app.voice.model import Phase
 
@@ -213,6 +214,7 @@ class Talking:
 
     async def _begin(self, turn: int, text: str) -> None:
         self._adopt()
+        self._model.title = self._model.title or one_line(text, TITLE_LENGTH)
         self._turn = (turn, await self._screen.begin_turn(text))
         self._ends_with = ""
 

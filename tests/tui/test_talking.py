@@ -58,6 +58,7 @@ async def test_what_is_spoken_appears_as_turns_of_the_conversation(lila: FakeLil
         assert shown.reply == "It is Lisbon. On the Tagus."
         assert not shown.stopped
         assert chat(pilot)._model.session_id == "s9"
+        assert chat(pilot)._model.title == "What is the capital of Portugal?"
         await until(pilot, lambda: ("last", "s9") in lila.contexts.asked)
 
 
