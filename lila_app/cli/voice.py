@@ -87,16 +87,17 @@ def talk(
     """
     files = _files(source, target, push_to_talk)
     with opened() as lila:
-        from lila_app.voice.session import Options
+        from lila_app.voice.session import Options, check_sound
 
         chosen = session_to_continue(lila, session, go_on)
         wanted = Options(chosen, model, push_to_talk, fast, continuity)
-        have_model(lila, model)
-        _have_recogniser(lila)
         if files is not None:
+            _have_models(lila, model)
             _play(lila, wanted, files, text)
             return
         try:
+            check_sound(lila)
+            _have_models(lila, model)
             _talk(lila, wanted, text)
         except SoundError as error:
             go = "; `lila chat` talks with LILA in text"
@@ -139,10 +140,11 @@ def _files(source: Path | None, target: Path | None, push_to_talk: bool) -> File
     return Files(source, target)
 
 
-def _have_recogniser(lila: Lila) -> None:
-    """Say what will be fetched before anything is."""
+def _have_models(lila: Lila, model: str | None) -> None:
+    """Fetch the model that answers; say what the recogniser's fetch will bring before it begins."""
     from lila_app.voice.session import fetch_notice
 
+    have_model(lila, model)
     notice = fetch_notice(lila)
     if notice:
         note(notice)

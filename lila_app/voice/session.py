@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lila_app import policies, settings
-from lila_app.errors import LilaError, MissingWeightsError, NotFoundError, UsageError
+from lila_app.errors import ConfigError, LilaError, MissingWeightsError, NotFoundError, UsageError
 from lila_app.voice.conversation import SpokenConversation
 from lila_app.voice.loop import Loop
 from lila_app.voice.model import Key
@@ -116,9 +116,32 @@ class Talk:
 def fetch_notice(lila: Lila) -> str | None:
     """What `open_talk` will fetch first, its size and from where; None where nothing is missing.
 
-    Raises `ConfigError` for a recogniser that is none.
+    Raises `ConfigError` for a recogniser that is none, or that does not know the person's language.
     """
-    return lila.models.speech_notice(settings.load(lila.home).voice.recogniser)
+    chosen = settings.load(lila.home).voice
+    _fitting(chosen)
+    return lila.models.speech_notice(chosen.recogniser)
+
+
+def check_sound(lila: Lila) -> None:
+    """Look whether there is anything to hear and to speak with; quick, and nothing is opened.
+
+    Raises LilaError that says what is missing, so that nothing is fetched in vain.
+    """
+    from lila_app.voice.devices.backend import Machine
+    from lila_app.voice.devices.choosing import survey
+
+    chosen = settings.load(lila.home).voice
+    for problem in survey(Machine(), chosen.microphone, chosen.speaker).problems:
+        raise problem
+
+
+def _fitting(chosen: VoiceSettings) -> None:
+    if chosen.recogniser.endswith(".en") and chosen.language != "en":
+        raise ConfigError(
+            f"{chosen.recogniser} reads English alone, and you speak {chosen.language!r}",
+            hint='set `recogniser = "whisper-base"` under [voice] in settings.toml',
+        )
 
 
 def open_talk(lila: Lila, options: Options, progress: Progress) -> Talk:
@@ -210,6 +233,7 @@ def machinery(lila: Lila, progress: Progress) -> Machinery:
     from lila_app.voice.synth.choose import engine
 
     chosen = settings.load(lila.home).voice
+    _fitting(chosen)
     rules = policies.voice(lila.home).recogniser
     synthesiser = engine(chosen)
     activity = Silero()
