@@ -1,13 +1,14 @@
 """How long LILA takes to answer aloud, and to fall silent, on a sound card that leads nowhere.
 
-    python -m tests.benchmarks.voice                # the table; about six minutes
+    python -m tests.benchmarks.voice                # the table; about nine minutes
     python -m tests.benchmarks.voice --only model   # a part: answers, interruptions or model
     python -m tests.benchmarks.voice --json         # the same as one JSON document
 
-Voice activity, recogniser (whisper-base), synthesiser and sound card are real; the model's share is
-a script: its first token after 50 ms. Times are an independent recorder's, from the last sound of
-the person to the first of LILA. The stock loop waits as long, reads 30 s of context and asks then;
-it is measured in the same run, so that a busy machine is busy for both. The rows of the embedded
+Voice activity, recogniser, synthesiser and sound card are real; the model's share is a script: its
+first token after 50 ms, and all others at once, or where a row says so 30 a second. Times are an
+independent recorder's, from the last sound of the person to the first of LILA. The stock loop waits
+as long, reads 30 s of context and asks then; it is measured in the same run, so that a busy machine
+is busy for both. The rows of the embedded
 model are a whole LILA's, with and without reading ahead while the person speaks; how many tokens of
 its prompts it read once the words were there stands beside them.
 """
@@ -38,10 +39,23 @@ from lila_app.voice.policy import VoicePolicy, load
 from lila_app.voice.stats import percentile
 from tests.benchmarks.spoken import Unprepared, embedded, read
 from tests.voice.clips import Clip, clips
-from tests.voice.real import Senses, barge_in, near, senses, stock, voice_to_voice
+from tests.voice.real import (
+    SHORT,
+    ScriptedModel,
+    Senses,
+    SwiftModel,
+    barge_in,
+    near,
+    senses,
+    stock,
+    voice_to_voice,
+    words,
+)
 from tests.voice.sound import CANCELLER, Card, virtual_card
 
 PARTS = ("answers", "interruptions", "model")
+
+BASE, TINY = "whisper-base", "whisper-tiny.en"
 
 GOALS = {
     "default": 800,
@@ -83,11 +97,19 @@ def row(what: str, times: Sequence[int]) -> Row:
 async def answers(card: Card, folder: Path, repeat: int) -> list[Row]:
     """Voice to voice, of each profile and of the stock loop, the recordings taken in turn."""
     said = [clip.samples for clip in clips() if fluent(clip)] * repeat
-    profiles = {"default": policy(), "fast": policy(fast=True), "stock": stock(policy())}
+    profiles = {
+        "default": (policy(), BASE, SwiftModel),
+        "fast": (policy(fast=True), BASE, SwiftModel),
+        "fast, tiny.en": (policy(fast=True), TINY, SwiftModel),
+        "stock": (stock(policy()), BASE, SwiftModel),
+        "default, 30 tokens a second": (policy(), BASE, ScriptedModel),
+        "fast, 30 tokens a second": (policy(fast=True), BASE, ScriptedModel),
+    }
     rows: list[Row] = []
-    for what, chosen in profiles.items():
+    for what, (chosen, recogniser, model) in profiles.items():
         print(f"  {what} …", file=sys.stderr)
-        times, _ = await voice_to_voice(card, senses(folder, chosen), chosen, said)
+        having = senses(folder, chosen, recogniser)
+        times, _ = await voice_to_voice(card, having, chosen, said, model(words(SHORT)))
         print(f"    {times}", file=sys.stderr)
         rows.append(row(what, times))
     return rows
@@ -139,7 +161,8 @@ def models() -> Path:
     """A folder with the recogniser in it, fetched if it is not (LILA_TEST_MODELS names another)."""
     chosen = os.environ.get("LILA_TEST_MODELS", "")
     folder = Path(chosen) if chosen else Path.home() / ".cache" / "lila-tests"
-    fetch(PUBLISHED["whisper-base"], folder, lambda *_: None, os.environ, Means(Hub(os.environ)))
+    for name in (BASE, TINY):
+        fetch(PUBLISHED[name], folder, lambda *_: None, os.environ, Means(Hub(os.environ)))
     return folder
 
 

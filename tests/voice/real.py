@@ -65,6 +65,12 @@ class ScriptedModel(FakeConversation):
             await pieces.aclose()
 
 
+class SwiftModel(ScriptedModel):
+    """All that a model takes is the 50 ms to its first token."""
+
+    per_token = 0.0
+
+
 def words(reply: str) -> Callable[[str], Sequence[str]]:
     """An answer that is always this reply, word by word."""
     return lambda _: [f"{word} " for word in reply.split()]
