@@ -321,6 +321,14 @@ def test_the_systems_voice_speaks_every_sentence(system: Pyttsx) -> None:
 
 
 @pytest.mark.slow
+def test_a_long_sentence_is_waited_for_by_the_systems_voice(system: Pyttsx) -> None:
+    # A second of speech takes no time at all to be made, so an end that is not waited for shows
+    # only in what is long.
+    (sound,) = system.synth("word " * 200, threading.Event())
+    assert 40 * system.rate < len(sound.samples) < 80 * system.rate
+
+
+@pytest.mark.slow
 def test_the_system_is_interrupted_in_the_middle_of_a_sentence(system: Pyttsx) -> None:
     cancel = threading.Event()
     threading.Timer(0.1, cancel.set).start()

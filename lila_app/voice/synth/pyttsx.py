@@ -151,13 +151,11 @@ def _run(job: Mapping[str, object], cancel: Flag) -> str | None:
             ended = _waited(process, cancel)
             trouble.seek(0)
             lines = trouble.read().decode(errors="replace").strip().splitlines()
-        if ended is None:
+        if ended is None or cancel.is_set():  # nobody wants it, however it ended
             return None
         if ended != 0:
-            raise SoundError(
-                f"pyttsx3 could not speak: {lines[-1] if lines else 'it said nothing'}",
-                hint=_hint(),
-            )
+            why = lines[-1] if lines else f"its process ended with {ended} and said nothing"
+            raise SoundError(f"pyttsx3 could not speak: {why}", hint=_hint())
         out.seek(0)
         return out.read().decode()
 

@@ -9,6 +9,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import threading
 from importlib import import_module
 from typing import Any
 
@@ -52,8 +53,14 @@ def _saved(job: dict[str, Any]) -> str:
     target = job["target"]
     # On macOS the system writes AIFF, whatever the name says.
     written = f"{target}.aiff" if sys.platform == "darwin" else target
+    made = threading.Event()
+    engine.connect("finished-utterance", lambda **_: made.set())
     engine.save_to_file(job["text"], written)
     engine.runAndWait()
+    if sys.platform == "linux":
+        # There it returns while espeak's own thread is still at it (pyttsx3 2.99): who leaves now
+        # leaves no file, or dies in the middle of a callback. The parent ends what takes too long.
+        made.wait()
     if written != target:
         converted = ("afconvert", "-f", "WAVE", "-d", "LEI16@22050", written, target)
         subprocess.run(converted, check=True)
