@@ -54,7 +54,13 @@ def _saved(job: dict[str, Any]) -> str:
     # On macOS the system writes AIFF, whatever the name says.
     written = f"{target}.aiff" if sys.platform == "darwin" else target
     made = threading.Event()
-    engine.connect("finished-utterance", lambda **_: made.set())
+
+    def finished(name: str | None, completed: bool) -> None:
+        del name
+        if completed:
+            made.set()
+
+    engine.connect("finished-utterance", finished)
     engine.save_to_file(job["text"], written)
     engine.runAndWait()
     if sys.platform == "linux":
