@@ -53,22 +53,22 @@ async def keys(pressed: Callable[[str], None]) -> AsyncGenerator[bool]:
             loop.remove_reader(reads)
 
 
-@contextmanager
-def _single_keys() -> Generator[None]:
-    if sys.platform == "win32":
-        raise NotImplementedError("polled instead")
-    import termios
-    import tty
+if sys.platform != "win32":
 
-    terminal = sys.stdin.fileno()
-    before = termios.tcgetattr(terminal)
-    try:
-        tty.setcbreak(terminal)
-        yield
-    finally:
-        with suppress(termios.error):  # a terminal that is gone is as it was
-            # What was typed in the last moment is not a command for the shell.
-            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+    @contextmanager
+    def _single_keys() -> Generator[None]:
+        import termios
+        import tty
+
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        try:
+            tty.setcbreak(terminal)
+            yield
+        finally:
+            with suppress(termios.error):  # a terminal that is gone is as it was
+                # What was typed in the last moment is not a command for the shell.
+                termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
 async def _poll(pressed: Callable[[str], None]) -> None:
