@@ -13,7 +13,7 @@ exceed the rounded-up quota, by about two tokens at real sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -109,17 +109,22 @@ class Admission:
     size: int
 
 
+Size = int | Sequence[int] | Callable[[int], tuple[int, int] | None]
+"""How large an item is: its tokens, those of its variants, longest first, or what gives place and
+tokens of the longest variant of at most so many tokens."""
+
+
 def fill_items(
     budget: int,
     weights: Sequence[int],
     limits: Sequence[int],
-    items: Sequence[Sequence[int | Sequence[int]]],
+    items: Sequence[Sequence[Size]],
     held: Sequence[int] | None = None,
 ) -> tuple[Admission, ...]:
     """Admit whole items, in the order they are admitted.
 
-    `items[i]` are layer i's candidates, best first, each a size in tokens or the sizes of its
-    variants, longest first; the largest variant that still fits is taken. Repeatedly, among the
+    `items[i]` are the sizes of layer i's candidates, best first; of one with variants the largest
+    that still fits is taken. Repeatedly, among the
     layers whose next item fits in what is left of `budget` and under `limits[i]`, the one that
     maximises w/(used + size) admits it. An item that fits in no variant is passed over for good:
     room only shrinks. Each layer gets at least the longest prefix of its items that fits
@@ -155,13 +160,18 @@ def fill_items(
 
 
 def _next_fitting(
-    layer: int, items: Sequence[int | Sequence[int]], cursor: list[int], room: int
+    layer: int, items: Sequence[Size], cursor: list[int], room: int
 ) -> Admission | None:
     while cursor[layer] < len(items):
-        entry = items[cursor[layer]]
-        sizes = (entry,) if isinstance(entry, int) else entry
-        for variant, size in enumerate(sizes):
-            if size <= room:
-                return Admission(layer, cursor[layer], variant, size)
+        found = _fitting(items[cursor[layer]], room)
+        if found is not None:
+            return Admission(layer, cursor[layer], *found)
         cursor[layer] += 1
     return None
+
+
+def _fitting(size: Size, room: int) -> tuple[int, int] | None:
+    if callable(size):
+        return size(room)
+    sizes = (size,) if isinstance(size, int) else size
+    return next((found for found in enumerate(sizes) if found[1] <= room), None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from lila_app.context.allocate import allocate_tokens, fill_items
-from lila_app.context.items import Item, Variant, tokens_of
+from lila_app.context.items import Item, Variant, longest, tokens_of
 from lila_app.context.policy import UseCase
 from lila_app.context.screen import Dropped, Reason, Screened
 from lila_app.errors import PinnedOverflowError
@@ -65,7 +66,7 @@ def recall(
         left,
         weights,
         room,
-        [[[v.tokens for v in item.variants] for item in items] for items in free],
+        [[partial(longest, item.variants) for item in items] for items in free],
         start,
     )
     chosen = [Chosen(item, item.variants[0]) for layer in pins for item in layer]
@@ -112,8 +113,7 @@ def yielded(recall: Recall, overflow: int) -> Recall | None:
 
 def _reason(item: Item, room: int) -> Reason:
     """The cap is to blame where the smallest form would not fit under it, else the budget."""
-    smallest = min(variant.tokens for variant in item.variants)
-    return Reason.LAYER_CAP if smallest > room else Reason.BUDGET
+    return Reason.LAYER_CAP if longest(item.variants, room) is None else Reason.BUDGET
 
 
 def edges(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:

@@ -6,11 +6,11 @@ under its hash, so it is not part of the stored form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from lila_app.context.items import Item, LayerAnswer, ModelLimits, Placement, Variant
+from lila_app.context.items import Forms, Item, LayerAnswer, ModelLimits, Placement, Variant
 from lila_app.context.policy import Policy
 
 if TYPE_CHECKING:
@@ -83,7 +83,11 @@ class Specification:
 
 
 def to_inputs(specification: Specification) -> dict[str, Any]:
-    """The stored form: plain JSON values, without the policy."""
+    """The stored form: plain JSON values, without the policy.
+
+    Of an item it holds the forms that were looked at, in this assembly or another one: all that
+    the same assembly can look at again, and half the bytes.
+    """
     plain = _shallow(specification)
     del plain["policy"]
     plain["limits"] = _shallow(specification.limits)
@@ -96,10 +100,14 @@ def to_inputs(specification: Specification) -> dict[str, Any]:
 
 def _plain_answer(answer: LayerAnswer) -> dict[str, Any]:
     items = [
-        _shallow(item) | {"variants": [_shallow(variant) for variant in item.variants]}
+        _shallow(item) | {"variants": [_shallow(variant) for variant in _made(item.variants)]}
         for item in answer.items
     ]
     return _shallow(answer) | {"items": items}
+
+
+def _made(variants: Sequence[Variant]) -> Sequence[Variant]:
+    return variants.made if isinstance(variants, Forms) else variants
 
 
 def _shallow(value: DataclassInstance) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lila_app.context.items import Item, Variant
+from lila_app.context.items import Item, Variant, longest
 from lila_app.context.policy import WindowPolicy
 
 
@@ -48,10 +48,12 @@ def frame(turns: Sequence[Item], room: int, policy: WindowPolicy) -> tuple[Frame
     """
     ceiling = room // policy.keep_turns
     ordered = sorted(turns, key=lambda turn: (turn.sequence, turn.id))
-    return tuple(
-        Framed(turn, next((v for v in turn.variants if v.tokens <= ceiling), turn.variants[-1]))
-        for turn in ordered
-    )
+    return tuple(Framed(turn, _framed(turn.variants, ceiling)) for turn in ordered)
+
+
+def _framed(variants: Sequence[Variant], ceiling: int) -> Variant:
+    found = longest(variants, ceiling)
+    return variants[-1] if found is None else variants[found[0]]
 
 
 def due(turns: Sequence[Framed], room: int, policy: WindowPolicy) -> Window:

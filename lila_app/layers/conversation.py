@@ -10,7 +10,7 @@ from lila_app.context.specification import Summary
 from lila_app.context.standing import Cut, due_cut, rooms_under
 from lila_app.layers import variants
 from lila_app.layers.port import Question
-from lila_app.layers.variants import Forms
+from lila_app.layers.variants import Shortened
 from lila_app.storage import cuts, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.turns import TurnRow
@@ -27,7 +27,7 @@ class ConversationLayer:
     count: Counter
     name: str = "conversation"
     source: str = "turns of this session"
-    forms: Forms = field(default_factory=variants.turn_forms, repr=False, compare=False)
+    forms: Shortened = field(default_factory=variants.turn_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """Every turn after the last cut, before the one being answered."""

@@ -11,7 +11,7 @@ from lila_app.layers import saying, score, variants
 from lila_app.layers.port import Question
 from lila_app.layers.score import Scales
 from lila_app.layers.search import Finder
-from lila_app.layers.variants import Forms
+from lila_app.layers.variants import Shortened
 from lila_app.memory import retention
 from lila_app.memory.promotion import Rules
 from lila_app.quoting import label, quoted
@@ -41,7 +41,7 @@ class MemoryLayer:
     rules: Callable[[], Rules] | None = None
     name: str = "memory"
     source: str = "memories and earlier sessions, full text and vectors"
-    forms: Forms = field(default_factory=variants.text_forms, repr=False, compare=False)
+    forms: Shortened = field(default_factory=variants.text_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The pack, then what the question finds outside it."""

@@ -15,7 +15,7 @@ from lila_app.layers import passages, variants
 from lila_app.layers.passages import Ranked, Scoring
 from lila_app.layers.port import Question
 from lila_app.layers.search import Finder
-from lila_app.layers.variants import Forms
+from lila_app.layers.variants import Shortened
 from lila_app.quoting import label
 from lila_app.storage.connection import Store
 from lila_app.storage.documents import ChunkRow, DocumentRow
@@ -34,7 +34,7 @@ class RagLayer:
     scoring: Callable[[], Scoring] = passages.shipped
     name: str = "rag"
     source: str = "document chunks, full text and vectors"
-    forms: Forms = field(default_factory=variants.text_forms, repr=False, compare=False)
+    forms: Shortened = field(default_factory=variants.text_forms, repr=False, compare=False)
 
     def offer(self, question: Question) -> tuple[Item, ...]:
         """The most relevant passages; one that repeats another is offered as its duplicate."""

@@ -1,12 +1,15 @@
-"""The fixed forms an item may take: in full, and condensed to half and a quarter."""
+"""The fixed forms an item may take: in full, and condensed to half and a quarter.
+
+The shorter ones are made when somebody looks at them (`lila_app.context.items.Forms`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from lila_app.context.fold import Sentences
-from lila_app.context.items import Counter, Variant, exchange, recalled
+from lila_app.context.items import Counter, Forms, Variant, exchange, recalled
 from lila_app.privacy.placeholders import cut
 from lila_app.quoting import quoted
 
@@ -18,23 +21,23 @@ STUB_CHARACTERS = 160
 
 REMEMBERED = 512
 """Items whose forms are remembered, some 3 KB each: what one turn of a conversation is offered, the
-next one mostly is again, and to weigh the sentences of a passage takes 0.4 ms."""
+next one mostly is again."""
 
-Forms = Callable[[str, str, Counter], tuple[Variant, ...]]
-"""The forms of an item, from its two texts."""
+Shortened = Callable[[str, str, Counter], Sequence[Variant]]
+"""Gives the forms of an item, from its two texts."""
 
 
-def text_forms() -> Forms:
+def text_forms() -> Shortened:
     """`of_text`, worked out once for what is offered again."""
     return lru_cache(REMEMBERED)(of_text)
 
 
-def turn_forms() -> Forms:
+def turn_forms() -> Shortened:
     """`of_turn`, worked out once for what is offered again."""
     return lru_cache(REMEMBERED)(of_turn)
 
 
-def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
+def of_text(head: str, text: str, count: Counter) -> Sequence[Variant]:
     """`head` (time, source) and a text, in full and, where it is long, in half and a quarter.
 
     The text is quoted: whatever stands in it, only the head speaks for LILA.
@@ -42,6 +45,12 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     full = recalled("full", quoted(head, text), count)
     if full.tokens <= WORTH_SHORTENING:
         return (full,)
+    # A quarter that is less than half of what it may be is none, and its head comes on top.
+    least = full.tokens // 8
+    return Forms(full, least, partial(_short_texts, full, head, text, count))
+
+
+def _short_texts(full: Variant, head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     forms = [full]
     overhead = count(head)
     sentences = Sentences.of(text, full.tokens - overhead)
@@ -59,7 +68,7 @@ def of_text(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
             # Less than half of what it may be is a scrap ("Sarah agreed."), worse than nothing.
             if room <= 2 * (form.tokens - overhead) and form.tokens < forms[-1].tokens:
                 forms.append(form)
-    return tuple(forms)
+    return tuple(forms[1:])
 
 
 def whole(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
@@ -67,7 +76,7 @@ def whole(head: str, text: str, count: Counter) -> tuple[Variant, ...]:
     return (recalled("full", quoted(head, text), count),)
 
 
-def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
+def of_turn(user: str, reply: str, count: Counter) -> Sequence[Variant]:
     """A turn of the window in full, and, where it is long, in half, in a quarter and as a stub.
 
     The stub always exists for a long turn, so that even a pasted book leaves a trace.
@@ -75,6 +84,10 @@ def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
     full = exchange("full", user, reply, count)
     if full.tokens <= WORTH_SHORTENING:
         return (full,)
+    return Forms(full, 0, partial(_short_turns, full, user, reply, count))
+
+
+def _short_turns(full: Variant, user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
     forms = [full]
     said, answered = count(user), count(reply)
     of_user, of_reply = Sentences.of(user, said), Sentences.of(reply, answered)
@@ -87,7 +100,7 @@ def of_turn(user: str, reply: str, count: Counter) -> tuple[Variant, ...]:
     stub = exchange("stub", _stub(user), _stub(reply), count)
     if stub.tokens < forms[-1].tokens:
         forms.append(stub)
-    return tuple(forms)
+    return tuple(forms[1:])
 
 
 def _stub(text: str) -> str:
