@@ -14,7 +14,7 @@ from lila_app.errors import InvalidAnswerError, RequestRefusedError, TruncatedRe
 from lila_app.gateway.port import CachePlan, Call, Message, Request
 from lila_app.gateway.structured import MOST_CHARACTERS, Form, Json, Wrong, ask, examine, parse
 from lila_app.testing import Scripted, ScriptedProvider
-from tests.gateway.test_calling import Bench
+from tests.gateway.bench import Bench
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
