@@ -102,8 +102,9 @@ def every() -> tuple[Boundary, ...]:
     return (*DECLARED, *(arguments(name) for name in tool_names()))
 
 
+@lru_cache(maxsize=1)
 def tool_names() -> tuple[str, ...]:
-    """The tools there are definitions of, sorted."""
+    """The tools there are definitions of, sorted; every turn asks, and they are shipped."""
     found = (shipped("assets") / "schemas").glob(f"{TOOL_PREFIX}*.json")
     return tuple(sorted(path.stem.removeprefix(TOOL_PREFIX) for path in found))
 

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lila_app.errors import ConfigError, DiskFullError, ReadOnlyStoreError, StorageError, UsageError
@@ -204,6 +205,7 @@ def explained(error: OSError, path: Path) -> StorageError:
 _PACKAGE = Path(__file__).resolve().parent
 
 
+@lru_cache(maxsize=8)
 def shipped(name: str) -> Path:
     """The folder `name` ("policies", "assets" or "data") LILA was shipped with.
 

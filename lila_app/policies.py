@@ -32,18 +32,19 @@ class Declared:
 def load(home: Home) -> Declared:
     """Read and parse everything declared. Raises PolicyError or ConfigError naming the file."""
     found = {name: sources(home, name) for name in TABLES}
-    prompts = [
-        Source(path.stem, read_text(path))
-        for path in sorted((shipped("assets") / "prompts").glob("*.md"))
-    ]
-    policy = _parsed(
-        tuple(found["allocation"]), tuple(found["blocks"]), tuple(prompts), tool_names()
-    )
+    policy = _parsed(tuple(found["allocation"]), tuple(found["blocks"]), _prompts(), tool_names())
     persona = read_text(home.persona_file).strip() if home.persona_file.is_file() else ""
     files = [source.name for name in TABLES for source in found[name]]
     if persona:
         files.append(str(home.persona_file))
     return Declared(policy, persona or None, tuple(files))
+
+
+@lru_cache(maxsize=1)
+def _prompts() -> tuple[Source, ...]:
+    """The prompts, which are shipped and change with the release; the persona is the person's."""
+    folder = shipped("assets") / "prompts"
+    return tuple(Source(path.stem, read_text(path)) for path in sorted(folder.glob("*.md")))
 
 
 @lru_cache(maxsize=8)

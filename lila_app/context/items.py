@@ -107,6 +107,8 @@ class Forms(Sequence[Variant]):
 
 def longest(variants: Sequence[Variant], room: int) -> tuple[int, int] | None:
     """Place and tokens of the longest form of at most `room` tokens; None if none is so short."""
+    if (full := variants[0].tokens) <= room:
+        return 0, full
     if isinstance(variants, Forms) and variants.least > room:
         return None
     return next((at for at in enumerate(v.tokens for v in variants) if at[1] <= room), None)

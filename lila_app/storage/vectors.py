@@ -223,18 +223,18 @@ def search(
             excluded = [row[0] for row in found]
         with held.lock:
             rows, vectors = held.candidates(connection, query, k, excluded, also)
-        scored = matrix.scores(vectors, query)
+        scored = dict(zip(rows, matrix.scores(vectors, query), strict=True))
         ids = _ids_of(connection, table, rows)
-    ranked = sorted(
-        (
-            (VectorHit(ids[row], score), row)
-            for row, score in zip(rows, scored, strict=True)
-            if row in ids
-        ),
-        key=lambda hit: (-hit[0].cosine_bp, sort_key(hit[0].id)),
-    )
     wanted = set(also)
-    return [hit for place, (hit, row) in enumerate(ranked) if place < k or row in wanted]
+    # Of some three hundred candidates; an order by id is dear, and most are behind the k-th.
+    best = sorted((scored[row] for row in ids), reverse=True)[:k]
+    kept = [
+        (VectorHit(id, scored[row]), row)
+        for row, id in ids.items()
+        if row in wanted or (best and scored[row] >= best[-1])
+    ]
+    kept.sort(key=lambda hit: (-hit[0].cosine_bp, sort_key(hit[0].id)))
+    return [hit for place, (hit, row) in enumerate(kept) if place < k or row in wanted]
 
 
 def cosines(
