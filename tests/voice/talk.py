@@ -30,6 +30,8 @@ from lila_app.voice.policy import VoicePolicy, load
 A = TypeVar("A", bound=Action)
 
 LOUD, QUIET = 950, 20
+QUESTION = "What is the capital of France?"
+HEARD = "The capital of"
 
 
 def policy(*, fast: bool = False, own: str = "") -> VoicePolicy:
@@ -134,7 +136,7 @@ class Talk:
         return [type(action).__name__ for action in self.log]
 
 
-def answered(talk: Talk, question: str = "What is the capital of France?") -> Talk:
+def answered(talk: Talk, question: str = QUESTION) -> Talk:
     """LILA is speaking its reply: two sentences, the first of them sounding."""
     talk.say(question)
     talk.quiet(400)

@@ -46,7 +46,7 @@ from lila_app.voice.model import (
     Tick,
 )
 from lila_app.voice.model import Key as PressedKey
-from tests.voice.talk import policy
+from tests.voice.talk import LOUD, QUIET, Talk, answered, policy
 
 POLICY = policy()
 TEXTS = ["", "Stop.", "Okay.", "Yes.", "What time is it?", "I would like to", "Let me think."]
@@ -296,3 +296,16 @@ def test_the_laws_hold_whatever_happens() -> None:
 @pytest.mark.slow
 def test_the_laws_hold_whatever_happens_for_long() -> None:
     run_state_machine_as_test(Conversation, settings=_many(300))
+
+
+def test_the_machine_is_deterministic() -> None:
+    first, second = answered(Talk()), answered(Talk())
+    assert first.log == second.log
+    assert first.state == second.state
+
+
+def test_after_quitting_nothing_is_done() -> None:
+    talk = Talk()
+    talk.send(Pressed("quit"))
+    assert talk.state.phase is Phase.ENDED
+    assert talk.send(Frame(0, LOUD), Frame(1, QUIET), Pressed("mute"), Pressed("talk")) == []

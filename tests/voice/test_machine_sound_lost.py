@@ -1,0 +1,105 @@
+"""A microphone and a speaker that are lost and come back."""
+
+from __future__ import annotations
+
+from lila_app.voice.model import Back, Cut, Hold, Lost, Phase, Recognise, Resume, Say, Settle, Tell
+from tests.voice.talk import HEARD, LOUD, Talk, answered
+
+
+def test_a_microphone_that_is_lost_is_told_once_and_hears_again() -> None:
+    talk = Talk()
+    talk.speak()
+    talk.send(Lost("microphone", "it was unplugged"), Lost("microphone", "it was unplugged"))
+    assert [type(one).__name__ for one in talk.log] == ["Open", "Tell", "Drop"]
+    talk.wait(640)
+    talk.send(Back("microphone", duplex=True))
+    assert talk.log[-1] == Tell("the microphone is back")
+    opened = talk.frames
+    talk.say("Hello.", ms=300)
+    assert talk.last(Recognise).first == opened
+
+
+def test_a_microphone_lost_after_a_sentence_still_answers_it() -> None:
+    talk = Talk()
+    talk.say("Hello.")
+    talk.send(Lost("microphone", "it was unplugged"))
+    assert talk.log[-1] == Settle(1, 1)
+
+
+def test_a_speaker_that_comes_back_goes_on_from_the_word() -> None:
+    talk = answered(Talk())
+    talk.send(Lost("speaker", "the sound server ended"))
+    assert talk.log[-1] == Hold(1, 1)
+    talk.paused(HEARD)
+    talk.wait(2_000)
+    talk.send(Back("speaker", duplex=False))
+    assert talk.log[-2:] == [Tell("the speaker is back"), Resume(1, 1)]
+    assert not talk.state.duplex
+    talk.played()
+    assert talk.state.phase is Phase.LISTENING
+
+
+def test_a_speaker_that_stays_away_has_the_reply_shown() -> None:
+    talk = answered(Talk())
+    talk.send(Lost("speaker", "the sound server ended"))
+    talk.paused(HEARD)
+    talk.wait(10_000)
+    assert talk.log[-2:] == [
+        Tell("The capital of France is Paris. It has two million people."),
+        Cut(1, 1, HEARD),
+    ]
+    assert talk.state.phase is Phase.LISTENING
+
+
+def test_a_reply_that_cannot_be_spoken_is_shown_once_it_is_whole() -> None:
+    talk = Talk()
+    talk.say("Hello.")
+    talk.quiet(400)
+    talk.write("Good day. How")
+    talk.sound()
+    talk.send(Lost("speaker", "the sound server ended"))
+    talk.paused("Good")
+    talk.wait(11_000)
+    assert "Cut" not in talk.kinds()
+    talk.write(" are you?", end=True)
+    assert talk.log[-2:] == [Tell("Good day. How are you?"), Cut(1, 1, "Good")]
+
+
+def test_without_a_speaker_replies_are_shown() -> None:
+    talk = Talk()
+    talk.send(Lost("speaker", "there is none"))
+    talk.say("Hello.")
+    talk.quiet(400)
+    talk.write("Good ", "day.", end=True)
+    assert talk.log[-1] == Tell("Good day.")
+    assert "Say" not in talk.kinds()
+    assert talk.state.phase is Phase.LISTENING
+
+
+def test_a_speaker_that_comes_while_the_model_writes_says_all_of_it() -> None:
+    talk = Talk()
+    talk.send(Lost("speaker", "there is none"))
+    talk.say("Hello.")
+    talk.quiet(400)
+    talk.write("Good day. How")
+    talk.send(Back("speaker", duplex=True))
+    assert talk.log[-1] == Say(1, 1, "Good day. ")
+
+
+def test_a_false_alarm_without_a_speaker_waits_for_it() -> None:
+    talk = answered(Talk())
+    talk.hear(5)
+    talk.paused(HEARD)
+    talk.send(Lost("speaker", "the sound server ended"))
+    talk.quiet(192)
+    talk.read("")
+    assert "Resume" not in talk.kinds()
+    talk.send(Back("speaker", duplex=True))
+    assert talk.log[-1] == Resume(1, 1)
+
+
+def test_a_source_that_changes_changes_whether_it_listens_while_speaking() -> None:
+    talk = answered(Talk(duplex=False))
+    talk.send(Back("microphone", duplex=True))
+    talk.hear(4, LOUD)
+    assert talk.log[-1] == Hold(1, 1)
