@@ -1,4 +1,6 @@
-"""The real embedded model, fetched once with LILA's own code and kept between runs."""
+"""Servers and models to ask: one on loopback, and the real embedded model, fetched once with LILA's
+own code and kept between runs.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,14 @@ from lila_app.gateway.embedded.weights import DEFAULT
 from lila_app.gateway.routing import Routes, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
 from lila_app.paths import shipped
+from tests.gateway.chat_server import ChatServer, hello, serving
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """One of the Chat Completions kind that says hello, on loopback."""
+    with serving(hello) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from lila_app.gateway.embedded.server import Served
 from lila_app.gateway.embedded.weights import Weights
 from lila_app.gateway.port import Call, Carried, Result, Step, Tool
 from tests.gateway.asking import Slot, ask, request
-from tests.gateway.chat_server import ChatServer, Exchange, hello, serving
+from tests.gateway.chat_server import ChatServer, Exchange, hello
 
 
 class StandIn:
@@ -40,12 +40,6 @@ class StandIn:
 
     def stop(self) -> None:
         pass
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(hello) as running:
-        yield running
 
 
 @pytest.fixture

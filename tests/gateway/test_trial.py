@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -20,12 +19,6 @@ from tests.gateway.chat_server import ChatServer, Exchange, hello, serving
 
 async def stages(provider: Provider) -> dict[str, Stage]:
     return {stage.name: stage async for stage in trial(provider)}
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(hello) as running:
-        yield running
 
 
 def local(server: ChatServer) -> OpenAICompatibleProvider:
