@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from lila_app.assistant import Lila, open_lila
+from lila_app.assistant import open_lila
 from lila_app.cli.root import lila as command
-from lila_app.context import ModelLimits
 from lila_app.embedding.port import Embedder
-from lila_app.events import Confirmation, Done, TurnEvent
-from lila_app.gateway.port import Call
 from lila_app.paths import Home
 from lila_app.storage import check
 from lila_app.storage.connection import Store
-from lila_app.testing import FakeClock, Scripted, ScriptedProvider
+from lila_app.testing import FakeClock, ScriptedProvider
 from lila_app.views.io import IoInfo
+from tests.assistant.tools.asking import ABLE, answering, asking, told
 
 SECRET = "The strongbox opens with Quokka"
 
 
 @pytest.fixture
 def provider() -> ScriptedProvider:
-    return ScriptedProvider(limits=ModelLimits(100_000, 50_000, tools=True))
-
-
-async def run(lila: Lila, text: str) -> list[TurnEvent]:
-    async def yes(question: Confirmation) -> bool:
-        return True
-
-    async with aclosing(lila.turn(text, confirm=yes)) as events:
-        return [event async for event in events]
-
-
-def asking(name: str, **arguments: str | None) -> Scripted:
-    return Scripted((), calls=(Call("1", name, json.dumps(arguments)),))
-
-
-def told(lila: Lila, text: str) -> str:
-    done = asyncio.run(run(lila, text))[-1]
-    assert isinstance(done, Done)
-    return done.session_id
+    return ScriptedProvider(limits=ABLE)
 
 
 @pytest.fixture
@@ -60,10 +38,10 @@ def story(
         lila.db.catch_up()
         clock.advance(60)
         provider.enqueue(asking("memory_search", query="strongbox"), "With a word.")
-        told(lila, "What does the strongbox open with?")
+        told(lila, "What does the strongbox open with?", answering(True))
         clock.advance(60)
         provider.enqueue(asking("memory_add", text="The person keeps bees"), "Noted.")
-        told(lila, "Please remember that I keep bees")
+        told(lila, "Please remember that I keep bees", answering(True))
         clock.advance(60)
         lila.graph.add("Alex", "manager", "Sarah")
         lila.memory.pin("m1")
