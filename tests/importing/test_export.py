@@ -17,8 +17,7 @@ from lila_app.storage.connection import Store
 from lila_app.storage.export import export
 from lila_app.storage.restoring import restore
 from tests.importing.support import bring, lines, rows, said
-from tests.storage.builders import AT, answered, exchange, save, session
-from tests.storage.test_documents import ingest
+from tests.storage.builders import AT, answered, exchange, ingest, save, session
 
 
 def quiet(*_: object) -> None:

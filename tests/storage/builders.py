@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lila_app.storage import erasure, records, sessions, turns
+from lila_app.storage import documents, erasure, records, sessions, turns
 from lila_app.storage.connection import Store
+from lila_app.storage.documents import DocumentRow, NewChunk
 from lila_app.storage.driver import sqlite
 from lila_app.storage.turns import TurnRow
 
@@ -76,6 +77,21 @@ def save(
         generation=erasure.generation(store) if generation is None else generation,
         turn_id=turn.id if turn else None,
         shown=shown,
+    )
+
+
+def ingest(store: Store, texts: Sequence[str], path: str = "/notes/tea.md") -> DocumentRow:
+    """A document in passages of these texts, a line each."""
+    return documents.upsert_document(
+        store,
+        path=path,
+        title="Tea",
+        kind="markdown",
+        sha256="0" * 64,
+        size=10,
+        mtime=1_700_000_000_123_456_789,
+        chunks=[NewChunk("Tea › Kinds", text, 5, line) for line, text in enumerate(texts, 1)],
+        at=AT,
     )
 
 

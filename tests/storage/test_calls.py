@@ -11,8 +11,7 @@ from lila_app.storage import calls, check, erasure, forget, memories, sessions, 
 from lila_app.storage.calls import Asked, Returned
 from lila_app.storage.connection import Store
 from lila_app.storage.erasure import OvertakenError
-from tests.storage.builders import AT, LATER, places_of, save, session
-from tests.storage.test_documents import ingest
+from tests.storage.builders import AT, LATER, ingest, places_of, save, session
 
 SECRET = 'Zebulon keeps "pelargoniums" at 17 Quince Lane'
 

@@ -9,8 +9,7 @@ import pytest
 from lila_app.storage import check, cuts, memories, relations, sessions, state, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import sqlite
-from tests.storage.builders import AT, answered, exchange, save, session
-from tests.storage.test_documents import ingest
+from tests.storage.builders import AT, answered, exchange, ingest, save, session
 
 
 def _fill(store: Store) -> None:

@@ -1,29 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from lila_app.errors import NotFoundError
 from lila_app.storage import documents, erasure, search, vectors
 from lila_app.storage.connection import Store
-from lila_app.storage.documents import DocumentRow, NewChunk
-from tests.storage.builders import AT
-
-
-def ingest(store: Store, texts: Sequence[str], path: str = "/notes/tea.md") -> DocumentRow:
-    return documents.upsert_document(
-        store,
-        path=path,
-        title="Tea",
-        kind="markdown",
-        sha256="0" * 64,
-        size=10,
-        mtime=1_700_000_000_123_456_789,
-        chunks=[NewChunk("Tea › Kinds", text, 5, line) for line, text in enumerate(texts, 1)],
-        at=AT,
-    )
+from lila_app.storage.documents import DocumentRow
+from tests.storage.builders import AT, ingest
 
 
 def _chunks(store: Store, document: DocumentRow) -> list[tuple[str, str]]:

@@ -12,8 +12,7 @@ from lila_app.storage import driver, memories, search, sessions, turns, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.schema import TOKENIZER
 from lila_app.storage.terms import Terms, quoted
-from tests.storage.builders import AT, exchange, session
-from tests.storage.test_documents import ingest
+from tests.storage.builders import AT, exchange, ingest, session
 
 # Words that Porter stemming leaves as they are, so that the oracle needs no stemmer.
 WORDS = ("zork", "blim", "quat", "dorf", "plonk", "vex", "grum", "tilk")
