@@ -9,6 +9,7 @@ import click
 
 from lila_app.cli.output import answer, note, shown
 from lila_app.voice.model import Phase
+from lila_app.voice.view import status
 
 _BAR = 10
 """Characters of the level meter."""
@@ -114,8 +115,9 @@ class Lines:
     def _draw(self) -> None:
         if not self._draws or self._open:
             return
-        state = "muted" if self._muted else str(self._phase)
-        filled = 0 if self._muted else min(_BAR, self._level * _BAR // 1_000 + (self._level > 5))
+        state = status(self._phase, self._muted)
+        deaf = self._muted or self._phase in (Phase.NO_MICROPHONE, Phase.DEAF)
+        filled = 0 if deaf else min(_BAR, self._level * _BAR // 1_000 + (self._level > 5))
         line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {state}"
         if line != self._drawn:
             self._clear()

@@ -20,6 +20,7 @@ from lila_app.tui.preparing import Bar
 from lila_app.tui.session_model import TITLE_LENGTH, SessionModel
 from lila_app.views import Progress
 from lila_app.voice.model import Phase
+from lila_app.voice.view import status
 
 if TYPE_CHECKING:
     from lila_app.voice.session import Options, Talk
@@ -131,8 +132,8 @@ class Talking:
 
     def phase(self, phase: Phase, muted: bool) -> None:
         """Show it in the status line."""
-        self.speaking = phase in (Phase.SPEAKING, Phase.HELD, Phase.THINKING)
-        self._state("muted" if muted and phase is Phase.LISTENING else str(phase))
+        self.speaking = phase in (Phase.SPEAKING, Phase.HELD, Phase.THINKING, Phase.UNHEARD)
+        self._state(status(phase, muted))
 
     def heard(self, turn: int, text: str, final: bool) -> None:
         """Begin a turn once its words are certain; take it away where they are not after all."""

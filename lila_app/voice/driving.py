@@ -76,9 +76,10 @@ class Driver:
 class Showing:
     """Tells a view what it should know of actions."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, phase: Phase = Phase.LISTENING) -> None:
+        """`phase` is that of the machine before its first event."""
         self._view = view
-        self.phase = Phase.LISTENING
+        self.phase = phase
         self.muted = False
         self._words: dict[int, str] = {}
         """Of the turns that are not over."""
@@ -137,7 +138,7 @@ class Showing:
             self._view.heard(turn, "", True)
 
     def _show(self, phase: Phase, muted: bool) -> None:
-        if phase in (Phase.LISTENING, Phase.ENDED):
+        if phase.idle or phase is Phase.ENDED:
             for turn in list(self._words):
                 self._over(turn)
         if (phase, muted) != (self.phase, self.muted):

@@ -84,8 +84,9 @@ class Loop:
         self._levels: list[int] = []
         self._speaker: Speaker | None = None
         self._away: set[_Away] = set()
-        self._showing = Showing(view)
         policy = parts.policy
+        state = start(Rules(policy, push_to_talk=parts.push_to_talk), duplex=False)
+        self._showing = Showing(view, state.phase)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -96,8 +97,6 @@ class Loop:
         self._tracing = Tracing(
             policy.activity.ends, parts.keep, self._ear.at, lambda: self.playback.starved_ms
         )
-        rules = Rules(policy, push_to_talk=parts.push_to_talk)
-        state = start(rules, duplex=False)
         self._driver = Driver(state, self, self._showing, self._tracing)
 
     def press(self, key: Key) -> None:

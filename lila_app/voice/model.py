@@ -29,6 +29,11 @@ class Phase(StrEnum):
     """What LILA is doing, in the word a person is shown."""
 
     LISTENING = "listening"
+    READY = "ready"
+    """Push-to-talk, and no key is down: nobody is listened to."""
+    NO_MICROPHONE = "no microphone"
+    DEAF = "cannot hear you"
+    """The microphone is there, and nothing comes of it: muted by the system, or a model hangs."""
     HEARING = "hearing you"
     MAYBE_END = "waiting"
     THINKING = "thinking"
@@ -36,7 +41,14 @@ class Phase(StrEnum):
     HELD = "interrupted"
     """The sound is held: somebody speaks over it, and it is not yet known whether to LILA; or a key
     stopped it, and it is not yet known what was heard."""
+    UNHEARD = "cannot be heard"
+    """A reply waits: the speaker is gone, or LILA's voice makes no sound."""
     ENDED = "ended"
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody has the word: no turn is heard, and none is answered."""
+        return self in (Phase.LISTENING, Phase.READY, Phase.NO_MICROPHONE, Phase.DEAF)
 
 
 Key = Literal["mute", "stop", "talk", "talk_end", "quit"]
@@ -141,10 +153,14 @@ class Pressed:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A part of the sound system went away; `why` says so and what to do about it."""
+    """A part of the sound system went away; `why` says so and what to do about it.
+
+    `gone` False: the device is there, and of no use as it is.
+    """
 
     part: Part
     why: str
+    gone: bool = True
 
 
 @dataclass(frozen=True, slots=True)

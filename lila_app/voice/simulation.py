@@ -97,8 +97,9 @@ class Simulation:
         self._busy_until = 0
         self._lost: set[Part] = set()
         self._time = Timeline()
-        self._showing = Showing(view)
         policy, costs = parts.policy, parts.policy.simulation
+        state = start(Rules(policy, push_to_talk=parts.push_to_talk), duplex=duplex)
+        self._showing = Showing(view, state.phase)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -124,8 +125,7 @@ class Simulation:
         )
         workers = reader, self._talker, maker
         self._hands = Hands(parts, self.playback, workers, self._send, self._tell)
-        rules = Rules(policy, push_to_talk=parts.push_to_talk)
-        self._driver = Driver(start(rules, duplex=duplex), self, self._showing, self._tracing)
+        self._driver = Driver(state, self, self._showing, self._tracing)
         for when, given in script:
             self._time.at(when, lambda given=given: self._happen(given))
 
@@ -196,7 +196,7 @@ class Simulation:
     def _maybe_over(self) -> None:
         """End once the sound is over and LILA has been listening for a while."""
         now = self._time.now
-        if self._showing.phase is not Phase.LISTENING:
+        if not self._showing.phase.idle:
             self._busy_until = now
         if self._source_ended is None:
             return

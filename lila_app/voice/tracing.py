@@ -124,7 +124,7 @@ class Tracing:
             self._end(turn, now)
 
     def _shown(self, phase: Phase, now: int) -> None:
-        if phase in (Phase.LISTENING, Phase.ENDED):
+        if phase.idle or phase is Phase.ENDED:
             self.end(now)
 
     def _goes_on(self, turn: int) -> None:

@@ -7,6 +7,13 @@ from typing import Protocol
 from lila_app.voice.model import Phase
 
 
+def status(phase: Phase, muted: bool) -> str:
+    """What goes on, as a status line says it: the same words in every front-end."""
+    if not muted:
+        return str(phase)
+    return "muted" if phase in (Phase.LISTENING, Phase.READY) else f"{phase}, muted"
+
+
 class View(Protocol):
     """What shows a spoken conversation. Called on the event loop's thread; must return at once."""
 

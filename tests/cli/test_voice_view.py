@@ -80,3 +80,19 @@ def test_what_a_model_says_cannot_drive_the_terminal(
     lines = Lines(words=True)
     lines.said(1, "\x1b]52;c;\x07Hello.")
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_the_last_line_says_what_goes_on_and_moves_no_meter_for_a_microphone_that_is_gone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    lines = Lines(words=False)
+    lines.level(500)
+    lines.phase(Phase.LISTENING, False)
+    assert capsys.readouterr().err.endswith("[######    ] listening")
+    lines.phase(Phase.NO_MICROPHONE, False)
+    assert capsys.readouterr().err.endswith("[          ] no microphone")
+    lines.phase(Phase.SPEAKING, True)
+    assert capsys.readouterr().err.endswith("[          ] speaking, muted")
+    lines.phase(Phase.LISTENING, False)
+    assert capsys.readouterr().err.endswith("listening")

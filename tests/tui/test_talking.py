@@ -121,6 +121,10 @@ async def test_the_key_ends_talking_and_the_status_says_what_goes_on(lila: FakeL
         assert voice(pilot) == "muted"
         view(talk).phase(Phase.HEARING, False)
         assert voice(pilot) == "hearing you"
+        view(talk).phase(Phase.NO_MICROPHONE, False)
+        assert voice(pilot) == "no microphone"
+        view(talk).phase(Phase.LISTENING, False)
+        assert voice(pilot) == "listening"
         await pilot.press("f4")
         await until(pilot, lambda: talk.view is None and not voice(pilot))
         assert talk.pressed == ["quit"]

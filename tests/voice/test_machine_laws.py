@@ -230,7 +230,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(part=st.sampled_from(PARTS), back=st.booleans(), duplex=st.booleans())
     def fault(self, part: Part, back: bool, duplex: bool) -> None:
-        self.send(Back(part, duplex) if back else Lost(part, "gone"))
+        self.send(Back(part, duplex) if back else Lost(part, "gone", gone=duplex))
 
     def late(self, event: ReplyText | ReplyEnded | ReplyFailed | Audible | Silent) -> None:
         """What comes of dropped work changes nothing."""
@@ -247,6 +247,17 @@ class Conversation(RuleBasedStateMachine):
         if reply and reply.settled is not None and hearing:
             assert hearing.turn > reply.turn
 
+    @invariant()
+    def the_status_promises_nothing_that_cannot_be(self) -> None:
+        phase = self.state.phase
+        if phase is Phase.LISTENING:
+            assert self.state.microphone and not self.state.rules.push_to_talk
+        if phase in (Phase.NO_MICROPHONE, Phase.DEAF):
+            assert not self.state.microphone
+        if phase is Phase.SPEAKING:
+            assert self.state.speaker
+        assert (phase is Phase.UNHEARD) <= (not self.state.speaker)
+
     def teardown(self) -> None:
         if not hasattr(self, "state"):
             return
@@ -260,7 +271,8 @@ class Conversation(RuleBasedStateMachine):
         for _ in range(12_000 // FRAME_MS):
             self.settle_debts()
             self.frame(20)
-        assert self.state.phase is Phase.LISTENING, self.state
+        waits = Phase.READY if self.state.rules.push_to_talk else Phase.LISTENING
+        assert self.state.phase is waits, self.state
         assert self.state.hearing is None
         assert self.state.reply is None and self.state.cutting is None
         for turn in {job.turn for job in self.observer.jobs}:

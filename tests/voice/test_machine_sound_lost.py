@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from lila_app.voice.model import Back, Cut, Hold, Lost, Phase, Recognise, Resume, Say, Settle, Tell
+from lila_app.voice.model import (
+    Back,
+    Cut,
+    Hold,
+    Lost,
+    Phase,
+    Pressed,
+    Recognise,
+    Resume,
+    Say,
+    Settle,
+    Show,
+    Tell,
+)
 from tests.voice.talk import HEARD, LOUD, Talk, answered
 
 
@@ -103,3 +116,51 @@ def test_a_source_that_changes_changes_whether_it_listens_while_speaking() -> No
     talk.send(Back("microphone", duplex=True))
     talk.hear(4, LOUD)
     assert talk.log[-1] == Hold(1, 1)
+
+
+def test_the_status_says_that_there_is_no_microphone_until_it_is_back() -> None:
+    talk = Talk()
+    talk.send(Lost("microphone", "it was unplugged"))
+    assert talk.shown[-1] == Show(Phase.NO_MICROPHONE, False)
+    talk.send(Back("microphone", duplex=True))
+    assert talk.shown[-1] == Show(Phase.LISTENING, False)
+
+
+def test_a_microphone_that_is_there_and_gives_nothing_is_said_to_hear_nobody() -> None:
+    talk = Talk()
+    talk.send(Lost("microphone", "it is muted", gone=False))
+    assert talk.shown[-1] == Show(Phase.DEAF, False)
+    talk.send(Lost("microphone", "it was unplugged"))
+    assert talk.shown[-1] == Show(Phase.NO_MICROPHONE, False)
+    talk.send(Lost("microphone", "it is muted", gone=False), Back("microphone", duplex=True))
+    assert talk.shown[-1] == Show(Phase.LISTENING, False)
+    assert talk.log == [
+        Tell("it is muted", "keys still work, and so does the text chat: lila chat"),
+        Tell("LILA hears you again"),
+    ]
+
+
+def test_a_reply_is_still_said_to_be_spoken_while_the_microphone_is_away() -> None:
+    talk = answered(Talk())
+    talk.send(Lost("microphone", "it was unplugged"))
+    assert talk.state.phase is Phase.SPEAKING
+    talk.played()
+    assert talk.state.phase is Phase.NO_MICROPHONE
+
+
+def test_a_reply_that_waits_for_the_speaker_is_not_said_to_be_spoken() -> None:
+    talk = answered(Talk())
+    talk.send(Lost("speaker", "the sound server ended"))
+    assert talk.state.phase is Phase.UNHEARD
+    talk.paused(HEARD)
+    talk.send(Back("speaker", duplex=True))
+    assert talk.state.phase is Phase.SPEAKING
+
+
+def test_with_push_to_talk_nobody_is_listened_to_until_the_key_is_pressed() -> None:
+    talk = Talk(push_to_talk=True)
+    assert talk.state.phase is Phase.READY
+    talk.send(Pressed("talk"))
+    assert talk.state.phase is Phase.HEARING
+    talk.send(Pressed("talk_end"), Lost("microphone", "it was unplugged"))
+    assert talk.state.phase is Phase.NO_MICROPHONE

@@ -10,11 +10,17 @@ _WITHOUT = {
     "microphone": "keys still work, and so does the text chat: lila chat",
     "speaker": "replies are shown until it is back",
 }
+_AGAIN = {"microphone": "LILA hears you again", "speaker": "LILA's voice is back"}
 
 
 def lost(move: Move, event: Lost) -> None:
-    """A part went away: told once, and what it was needed for is brought to an end."""
+    """A part went away: told once, and what it was needed for is brought to an end.
+
+    What is said of a part that is lost already is only whether its device is there.
+    """
     there = move.state.microphone if event.part == "microphone" else move.state.speaker
+    others = move.state.gone - {event.part}
+    move.put(gone=others | {event.part} if event.gone else others)
     if not there:
         return
     move.do(Tell(event.why, _WITHOUT[event.part]))
@@ -30,10 +36,11 @@ def lost(move: Move, event: Lost) -> None:
 def back(move: Move, event: Back) -> None:
     """It is there again: LILA speaks on from the last word that was heard."""
     there = move.state.microphone if event.part == "microphone" else move.state.speaker
-    move.put(duplex=event.duplex, floor=None, run=0)
+    gone = event.part in move.state.gone
+    move.put(duplex=event.duplex, floor=None, run=0, gone=move.state.gone - {event.part})
     if there:
         return
-    move.do(Tell(f"the {event.part} is back"))
+    move.do(Tell(f"the {event.part} is back" if gone else _AGAIN[event.part]))
     if event.part == "microphone":
         move.put(microphone=True)
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lila_app.voice.chunks import Buffer
-from lila_app.voice.model import Action, Phase
+from lila_app.voice.model import Action, Part, Phase
 from lila_app.voice.policy import VoicePolicy
 
 
@@ -104,6 +104,8 @@ class State:
     duplex: bool
     microphone: bool = True
     speaker: bool = True
+    gone: frozenset[Part] = frozenset()
+    """Parts whose device is not there, of those that are lost."""
     speaker_lost: int = 0
     muted: bool = False
     turns: int = 0
@@ -144,8 +146,19 @@ class State:
         if self.hearing:
             return Phase.MAYBE_END if self.hearing.read else Phase.HEARING
         if self.reply:
-            return Phase.SPEAKING if self.reply.audible else Phase.THINKING
-        return Phase.LISTENING
+            return self._answering(self.reply)
+        return self._waiting
+
+    def _answering(self, reply: Reply) -> Phase:
+        if not self.speaker and (reply.said or reply.ended):
+            return Phase.UNHEARD
+        return Phase.SPEAKING if reply.audible else Phase.THINKING
+
+    @property
+    def _waiting(self) -> Phase:
+        if not self.microphone:
+            return Phase.NO_MICROPHONE if "microphone" in self.gone else Phase.DEAF
+        return Phase.READY if self.rules.push_to_talk else Phase.LISTENING
 
 
 def start(rules: Rules, *, duplex: bool) -> State:
