@@ -87,6 +87,7 @@ def talk(
     """
     files = _files(source, target, push_to_talk)
     with opened() as lila:
+        from lila_app.voice.alone import alone
         from lila_app.voice.session import Options, check_sound
 
         chosen = session_to_continue(lila, session, go_on)
@@ -97,8 +98,9 @@ def talk(
             return
         try:
             check_sound(lila)
-            _have_models(lila, model)
-            _talk(lila, wanted, text)
+            with alone(lila.home, "lila voice"):
+                _have_models(lila, model)
+                _talk(lila, wanted, text)
         except SoundError as error:
             go = "; `lila chat` talks with LILA in text"
             raise SoundError(error.message, hint=f"{error.hint}{go}".lstrip("; ")) from error

@@ -67,8 +67,11 @@ def devices(as_json: bool) -> None:
 def test_sound(as_json: bool) -> None:
     """Hear LILA speak, then speak for three seconds and see how loud you are."""
     from lila_app.tui.native_output import quiet_native_stderr
+    from lila_app.voice.alone import alone
 
-    with quiet_native_stderr():  # PortAudio prints there when a device goes away
+    # A LILA that listens would hear the sentence and what is said after it, and answer both.
+    # PortAudio prints on stderr when a device goes away.
+    with alone(home(), "lila voice test"), quiet_native_stderr():
         level = _try(as_json)
     if level.silent:
         raise SoundError(

@@ -175,6 +175,7 @@ class Talking:
         finally:
             self._bar.end()
         if self._stop.is_set():
+            self._talk.close()
             raise Cancelled("stopped before LILA listened")
 
     def _advance(self, done: int, total: int, label: str) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from threading import Lock, Timer, current_thread
 from typing import TYPE_CHECKING
 
 from lila_app import policies, settings
-from lila_app.voice.session import Machinery, Options, Talk, card, machinery
+from lila_app.voice.alone import alone
+from lila_app.voice.session import Machinery, Options, Talk, card, check_sound, machinery
 
 if TYPE_CHECKING:
     from lila_app.assistant import Lila
@@ -24,18 +26,28 @@ IDLE_SECONDS = 600.0
 to three seconds of loading it anew (two cores)."""
 
 
-class Opener:
-    """Opens spoken conversations over one LILA; thread-safe, one conversation at a time.
+def with_sound(lila: Lila, progress: Progress) -> Machinery:
+    """As `session.machinery`, once there is something to hear and to speak with.
 
-    What hears, reads and speaks is loaded for the first and kept while its settings stay the same,
-    until nobody has talked for a while; there is never more than one set of it. `close` it.
+    So that nothing is fetched in vain.
+    """
+    check_sound(lila)
+    return machinery(lila, progress)
+
+
+class Opener:
+    """Opens spoken conversations of one chat; thread-safe, one conversation at a time.
+
+    From `open` to `done` nobody else listens in this home (`alone`). What hears, reads and speaks
+    is loaded for the first conversation and kept while its settings stay the same, until nobody has
+    talked for a while; there is never more than one set of it. `close` it.
     """
 
     def __init__(
         self,
         lila: Lila,
         *,
-        load: Callable[[Lila, Progress], Machinery] = machinery,
+        load: Callable[[Lila, Progress], Machinery] = with_sound,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         self._lila = lila
@@ -44,21 +56,26 @@ class Opener:
         self._loaded: tuple[_Chosen, Machinery] | None = None
         self._idle: Timer | None = None
         self._lock = Lock()
+        self._alone = ExitStack()
 
     def open(self, options: Options, progress: Progress) -> Talk:
-        """As `session.open_talk`."""
-        with self._lock:
-            self._stop_waiting()
+        """As `session.open_talk`; `SoundError` too where another LILA listens already."""
+        with self._lock, ExitStack() as taken:
+            taken.enter_context(alone(self._lila.home, "lila chat"))
             voice = settings.load(self._lila.home).voice
             chosen = voice, policies.voice(self._lila.home).recogniser
+            self._stop_waiting()
             if self._loaded is None or self._loaded[0] != chosen:
                 self._let_go()
                 self._loaded = chosen, self._load(self._lila, progress)
-            return Talk(self._lila, options, self._loaded[1], card(voice), self.done)
+            talk = Talk(self._lila, options, self._loaded[1], card(voice), self.done)
+            self._alone = taken.pop_all()
+            return talk
 
     def done(self) -> None:
         """The conversation is over, or never began: what it needed is kept for a while."""
         with self._lock:
+            self._alone.close()
             self._stop_waiting()
             if self._loaded is not None:
                 self._idle = Timer(self._idle_seconds, self._waited)
@@ -73,6 +90,7 @@ class Opener:
     def close(self) -> None:
         """Let go of what is loaded; safe to call twice."""
         with self._lock:
+            self._alone.close()
             self._stop_waiting()
             self._let_go()
 

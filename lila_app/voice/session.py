@@ -105,6 +105,10 @@ class Talk:
         finally:
             self._done()
 
+    def close(self) -> None:
+        """End a conversation that was never run; what it needed is not needed any more."""
+        self._done()
+
     async def _listen(self, parts: Parts, view: View) -> None:
         loop = Loop(parts, self._sound, view)
         for key in self._pressed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import cast
 
 from lila_app.errors import LilaError
@@ -22,7 +23,12 @@ class FakeTalk:
         self.opened: list[Options] = []
         self.view: View | None = None
         self.notice: str | None = None
+        self.loaded = False
+        self.closed = False
         self.failure = failure
+        self.opening = threading.Event()
+        """Set unless a test holds what opens it."""
+        self.opening.set()
         self._quit = asyncio.Event()
 
     def voice(self) -> Voice:
@@ -31,12 +37,17 @@ class FakeTalk:
     def _open(self, options: Options, progress: Progress) -> Talk:
         self.opened.append(options)
         progress(1, 2, "whisper")
+        self.loaded = True
+        self.opening.wait()
         return cast("Talk", self)
 
     def press(self, key: Key) -> None:
         self.pressed.append(key)
         if key == "quit":
             self._quit.set()
+
+    def close(self) -> None:
+        self.closed = True
 
     async def run(self, view: View) -> None:
         self.view = view

@@ -194,3 +194,15 @@ async def test_a_fetch_of_the_recogniser_is_told_and_can_be_stopped(lila: FakeLi
         await until(pilot, lambda: talk.view is not None)
         await pilot.press("f4")
         await until(pilot, lambda: not chat(pilot)._talking.active)
+
+
+async def test_who_ends_it_while_it_is_opened_leaves_nothing_of_it_held(lila: FakeLila) -> None:
+    talk = FakeTalk()
+    talk.opening.clear()
+    async with running(lila, voice=talk.voice()) as pilot:
+        await pilot.press("f4")
+        await until(pilot, lambda: talk.loaded)
+        await pilot.press("f4")
+        talk.opening.set()
+        await until(pilot, lambda: not chat(pilot)._talking.active)
+        assert talk.closed and talk.view is None

@@ -14,6 +14,7 @@ from lila_app.paths import Home
 from lila_app.settings import set_value
 from lila_app.testing import ScriptedProvider
 from lila_app.views import Progress
+from lila_app.voice.alone import alone
 from lila_app.voice.opener import IDLE_SECONDS, Opener
 from lila_app.voice.session import Machinery, Options
 from lila_app.voice.testing import Loudness, ToneRecogniser, Tones, ToneSynthesiser
@@ -102,3 +103,30 @@ def test_it_is_kept_while_somebody_talks(lila: Lila) -> None:
     assert opener.waiting
     opener.close()
     assert not opener.waiting
+
+
+def test_from_opening_to_the_end_nobody_else_listens_in_this_home(lila: Lila) -> None:
+    opener = Opener(lila, load=Loads())
+    opener.open(Options(), lambda done, total, label: None)
+    with pytest.raises(SoundError, match="`lila chat`"), alone(lila.home, "lila voice"):
+        pass
+    opener.done()
+    with alone(lila.home, "lila voice"), pytest.raises(SoundError, match="`lila voice`"):
+        opener.open(Options(), lambda done, total, label: None)
+    talk = opener.open(Options(), lambda done, total, label: None)
+    talk.close()
+    assert opener.waiting
+    with alone(lila.home, "lila voice"):
+        pass
+    opener.close()
+
+
+def test_a_conversation_that_cannot_be_opened_keeps_nobody_from_another(lila: Lila) -> None:
+    loads = Loads()
+    loads.error = SoundError("nothing can speak")
+    opener = Opener(lila, load=loads)
+    with pytest.raises(SoundError, match="nothing can speak"):
+        opener.open(Options(), lambda done, total, label: None)
+    with alone(lila.home, "lila voice"):
+        pass
+    opener.close()
