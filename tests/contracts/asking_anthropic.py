@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -20,6 +20,7 @@ from lila_app.gateway.port import (
     Ttl,
     Usage,
 )
+from lila_app.paths import Home
 from tests.contracts.serving import Server
 
 NAME = "anthropic/claude-sonnet-5-5"
@@ -32,6 +33,12 @@ PERSONA = "You are Lila, and you answer in few words. " * 60
 def anthropic(server: Server, name: str = NAME, key: str = KEY) -> AnthropicProvider:
     limits = ModelLimits(window=200_000, context_budget=100_000)
     return AnthropicProvider(name, Access(server.origin, key), limits, CONTRACT)
+
+
+def factory(server: Server) -> Callable[[Home], Provider]:
+    """For whole chats: with tools, on whichever home."""
+    limits = ModelLimits(window=200_000, context_budget=100_000, tools=True)
+    return lambda _: AnthropicProvider(NAME, Access(server.origin, KEY), limits, CONTRACT)
 
 
 async def events(provider: Provider, request: Request) -> list[ProviderEvent]:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lila_app.testing import MemoryLedger
+from lila_app.testing import FakeClock, MemoryLedger
 
 
 @pytest.fixture
 def ledger() -> MemoryLedger:
     return MemoryLedger()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """It stands until it is moved: for whoever asks, and for what servers cache."""
+    return FakeClock()

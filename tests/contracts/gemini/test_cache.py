@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,7 @@ from lila_app.gateway.ledger import CachedContent
 from lila_app.gateway.port import Tool
 from lila_app.testing import MemoryLedger
 from tests.contracts import serving
-from tests.contracts.gemini_server import GeminiServer, gemini
+from tests.contracts.gemini_server import GeminiServer
 from tests.contracts.gemini_support import (
     CONTRACT,
     NAME,
@@ -29,13 +28,6 @@ from tests.contracts.gemini_support import (
     used_before,
     words,
 )
-
-
-@pytest.fixture
-def server() -> Iterator[GeminiServer]:
-    with gemini() as running:
-        yield running
-
 
 # --- made ------------------------------------------------------------------------------------
 

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lila_app.context.items import ModelLimits
-from lila_app.gateway.access import Access
 from lila_app.gateway.caching.contract import CacheContract
-from lila_app.gateway.openai import OpenAIProvider
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home
 from lila_app.testing import FakeClock
-from tests.contracts.openai_server import KEY, OpenAIServer, openai_server
+from tests.contracts.asking_openai import AUTOMATIC, MARKS, openai
+from tests.contracts.openai_server import OpenAIServer
 from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
 
 pytestmark = pytest.mark.slow
 
-MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
-AUTOMATIC = CacheContract("key", minimum=1_024)
-LIMITS = ModelLimits(window=400_000, context_budget=100_000, tools=True)
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock("2026-11-30T08:00:00+00:00")
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[OpenAIServer]:
-    with openai_server(clock) as running:
-        yield running
+ROOMY = ModelLimits(window=400_000, context_budget=100_000, tools=True)
 
 
 def factory(
     server: OpenAIServer, model: str = "gpt-5.6", contract: CacheContract = MARKS
 ) -> Callable[[Home], Provider]:
-    access = Access(server.base_url, KEY)
-    return lambda _: OpenAIProvider(f"openai/{model}", access, LIMITS, contract)
+    return lambda _: openai(server, model, contract, limits=ROOMY)
 
 
 def test_fifty_turns_read_what_an_ideal_client_reads_and_write_little_more(

@@ -7,8 +7,6 @@ import gc
 import inspect
 import json
 import time
-from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +14,6 @@ import pytest
 from openai.types.responses import ResponseStreamEvent
 from pydantic import TypeAdapter
 
-from lila_app.context.items import ModelLimits
-from lila_app.gateway.access import Access
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider, wire
 from lila_app.gateway.port import (
@@ -25,7 +21,6 @@ from lila_app.gateway.port import (
     Carried,
     Finished,
     Message,
-    ProviderEvent,
     Receipt,
     Request,
     Result,
@@ -35,13 +30,11 @@ from lila_app.gateway.port import (
     Tool,
     Usage,
 )
-from tests.contracts.openai_server import KEY, OpenAIServer, Said, openai_server
+from tests.contracts.asking_openai import AUTOMATIC, HI, MARKS, openai, said
+from tests.contracts.openai_server import KEY, OpenAIServer, Said
 from tests.contracts.serving import STALLED_FIRST
 from tests.waiting import PATIENCE, SOON
 
-LIMITS = ModelLimits(window=400_000, context_budget=16_000)
-MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
-AUTOMATIC = CacheContract("key", minimum=1_024)
 TOOL = Tool(
     "memory_search",
     "Search what was remembered.",
@@ -52,31 +45,10 @@ TOOL = Tool(
         "additionalProperties": False,
     },
 )
-HI = Request((Message("system", "Be kind."), Message("user", "Hi.")), max_tokens=100)
-
-
-@pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    with openai_server() as running:
-        yield running
-
-
-def provider(
-    server: OpenAIServer,
-    model: str = "gpt-5.6",
-    contract: CacheContract = MARKS,
-    key: str = KEY,
-) -> OpenAIProvider:
-    return OpenAIProvider(f"openai/{model}", Access(server.base_url, key), LIMITS, contract)
-
-
-async def said(asked: OpenAIProvider, request: Request = HI) -> list[ProviderEvent]:
-    async with aclosing(asked.stream(request)) as events:
-        return [event async for event in events]
 
 
 async def test_a_reply_comes_in_pieces_then_receipt_usage_and_the_end(server: OpenAIServer) -> None:
-    first, second, receipt, usage, end = await said(provider(server))
+    first, second, receipt, usage, end = await said(openai(server))
     assert (first, second, end) == (TextDelta("Hel"), TextDelta("lo"), Finished("stop"))
     assert receipt == Receipt("resp_1")
     # In the server's bytes: 12 before the messages, 20 and 15 for them, and four are a token.
@@ -92,7 +64,7 @@ async def test_what_is_sent_is_what_is_meant_and_nothing_about_the_person(
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: hush\nAuthorization: Bearer secret")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://192.0.2.1/v1")
-    await said(provider(server))
+    await said(openai(server))
     (seen,) = server.seen
     assert seen.path == "/v1/responses"
     key = seen.body.pop("prompt_cache_key")
@@ -120,7 +92,7 @@ async def test_what_is_sent_is_what_is_meant_and_nothing_about_the_person(
 async def test_earlier_models_are_told_a_key_and_nothing_else_about_caching(
     server: OpenAIServer,
 ) -> None:
-    await said(provider(server, "gpt-4.1", AUTOMATIC))
+    await said(openai(server, "gpt-4.1", AUTOMATIC))
     body = server.seen[0].body
     assert "prompt_cache_key" in body
     assert "prompt_cache_options" not in body and "breakpoint" not in json.dumps(body)
@@ -146,21 +118,21 @@ async def test_every_event_the_server_sends_is_one_of_the_sdks_types(server: Ope
 
 async def test_thinking_is_kept_apart(server: OpenAIServer) -> None:
     server.reply = lambda body: Said(thinks="Hm, well.")
-    events = await said(provider(server))
+    events = await said(openai(server))
     assert events[:2] == [ThinkingDelta("Hm, well."), TextDelta("Hel")]
     assert not [event for event in events if isinstance(event, Carried)]  # nothing follows it
 
 
 async def test_a_refusal_is_what_the_model_says_to_the_person(server: OpenAIServer) -> None:
     server.reply = lambda body: Said(pieces=("I would ", "rather not."), refuses=True)
-    events = await said(provider(server))
+    events = await said(openai(server))
     assert events[:2] == [TextDelta("I would "), TextDelta("rather not.")]
     assert events[-1] == Finished("stop")
 
 
 async def test_a_reply_at_its_limit_says_so(server: OpenAIServer) -> None:
     server.reply = lambda body: Said(ends="incomplete", why="max_output_tokens")
-    events = await said(provider(server))
+    events = await said(openai(server))
     assert events[-1] == Finished("length")
     assert isinstance(events[-2], Usage)
 
@@ -168,13 +140,13 @@ async def test_a_reply_at_its_limit_says_so(server: OpenAIServer) -> None:
 async def test_a_call_cut_at_the_limit_is_no_call(server: OpenAIServer) -> None:
     cut = Said((), (("a", "{}"), ("b", '{"que')), ends="incomplete", why="max_output_tokens")
     server.reply = lambda body: cut
-    events = await said(provider(server), replace(HI, tools=(TOOL,)))
+    events = await said(openai(server), replace(HI, tools=(TOOL,)))
     assert [event.name for event in events if isinstance(event, Call)] == ["a"]
     assert events[-1] == Finished("length")
 
 
 async def test_few_tokens_are_the_fewest_the_api_takes(server: OpenAIServer) -> None:
-    await said(provider(server, "gpt-4.1", AUTOMATIC), replace(HI, max_tokens=1))
+    await said(openai(server, "gpt-4.1", AUTOMATIC), replace(HI, max_tokens=1))
     assert server.seen[0].body["max_output_tokens"] == 16
 
 
@@ -198,7 +170,7 @@ def test_effort_is_asked_for_and_thinking_has_room_beside_the_reply(
 async def test_thinking_that_came_unsealed_is_not_carried(server: OpenAIServer) -> None:
     wanted = Said((), (("memory_search", "{}"),), thinks="Hm.", sealed=False)
     server.reply = lambda body: wanted
-    asked = provider(server, "gpt-5", AUTOMATIC)
+    asked = openai(server, "gpt-5", AUTOMATIC)
     events = await said(asked, replace(HI, tools=(TOOL,)))
     assert not [event for event in events if isinstance(event, Carried)]
     assert events[-1] == Finished("tools")
@@ -212,7 +184,7 @@ async def test_a_schema_is_asked_for_strictly_and_keeps_its_order(server: OpenAI
         "required": ["why", "how"],
         "additionalProperties": False,
     }
-    await said(provider(server), replace(HI, schema=schema))
+    await said(openai(server), replace(HI, schema=schema))
     text = server.seen[0].body["text"]
     form = {"type": "json_schema", "name": "reply", "schema": schema, "strict": True}
     assert text == {"format": form}
@@ -225,8 +197,8 @@ async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_ca
 ) -> None:
     turned = Tool(TOOL.name, TOOL.description, dict(sorted(TOOL.parameters.items())))
     other = replace(TOOL, name="add_goal")
-    await said(provider(server), replace(HI, tools=(TOOL, other)))
-    await said(provider(server), replace(HI, tools=(other, turned)))
+    await said(openai(server), replace(HI, tools=(TOOL, other)))
+    await said(openai(server), replace(HI, tools=(other, turned)))
     tools = server.seen[0].body["tools"]
     assert isinstance(tools, list)
     assert [tool["name"] for tool in tools] == ["add_goal", "memory_search"]
@@ -237,7 +209,7 @@ async def test_tools_are_sorted_strict_and_the_same_bytes_whatever_order_they_ca
 async def test_calls_come_whole_and_the_turn_waits_for_their_results(server: OpenAIServer) -> None:
     wanted = (("memory_search", '{"query": "boat"}'), ("memory_search", '{"query": "wall"}'))
     server.reply = lambda body: Said(pieces=("Let me look.",), calls=wanted)
-    events = await said(provider(server), replace(HI, tools=(TOOL,)))
+    events = await said(openai(server), replace(HI, tools=(TOOL,)))
     calls = [event for event in events if isinstance(event, Call)]
     assert calls == [
         Call("call_resp_1_1", "memory_search", '{"query": "boat"}'),
@@ -260,7 +232,7 @@ async def a_step(server: OpenAIServer, asked: OpenAIProvider) -> Step:
 async def test_within_a_turn_the_models_own_output_goes_back_as_it_came(
     server: OpenAIServer,
 ) -> None:
-    asked = provider(server)
+    asked = openai(server)
     step = await a_step(server, asked)
     assert [carried.model for carried in step.carried] == ["openai/gpt-5.6"]
     await said(asked, replace(HI, tools=(TOOL,), steps=(step,)))
@@ -280,8 +252,8 @@ async def test_within_a_turn_the_models_own_output_goes_back_as_it_came(
 async def test_another_model_sees_what_was_said_and_found_and_no_thinking(
     server: OpenAIServer,
 ) -> None:
-    step = await a_step(server, provider(server))
-    await said(provider(server, "gpt-6.1"), replace(HI, tools=(TOOL,), steps=(step,)))
+    step = await a_step(server, openai(server))
+    await said(openai(server, "gpt-6.1"), replace(HI, tools=(TOOL,), steps=(step,)))
     items = server.seen[1].body["input"]
     assert isinstance(items, list)
     assert items[2] == {"type": "message", "role": "assistant", "content": "Let me look."}
@@ -291,7 +263,7 @@ async def test_another_model_sees_what_was_said_and_found_and_no_thinking(
 
 async def test_a_failed_result_says_so(server: OpenAIServer) -> None:
     step = Step("", (Result(Call("c1", "memory_search", "{}"), "no such table", failed=True),))
-    await said(provider(server), replace(HI, tools=(TOOL,), steps=(step,)))
+    await said(openai(server), replace(HI, tools=(TOOL,), steps=(step,)))
     items = server.seen[0].body["input"]
     assert isinstance(items, list)
     assert items[-1]["output"] == "failed: no such table"
@@ -299,12 +271,12 @@ async def test_a_failed_result_says_so(server: OpenAIServer) -> None:
 
 async def test_half_a_character_does_not_break_a_turn(server: OpenAIServer) -> None:
     broken = Request((Message("user", "a\ud83d"),), max_tokens=20)
-    assert (await said(provider(server), broken))[-1] == Finished("stop")
+    assert (await said(openai(server), broken))[-1] == Finished("stop")
 
 
 async def test_closing_the_stream_hangs_up_at_once(server: OpenAIServer) -> None:
     server.reply = lambda body: Said(pieces=("x",) * 100_000)
-    stream = provider(server).stream(HI)
+    stream = openai(server).stream(HI)
     async for event in stream:
         assert isinstance(event, TextDelta)
         break
@@ -316,7 +288,7 @@ async def test_closing_the_stream_hangs_up_at_once(server: OpenAIServer) -> None
 
 async def test_cancelling_before_the_first_word_hangs_up_at_once(server: OpenAIServer) -> None:
     server.fail(STALLED_FIRST)
-    asking = asyncio.create_task(said(provider(server)))
+    asking = asyncio.create_task(said(openai(server)))
     await asyncio.to_thread(server.asked.wait, PATIENCE)
     started = time.monotonic()
     asking.cancel()
@@ -329,7 +301,7 @@ async def test_cancelling_before_the_first_word_hangs_up_at_once(server: OpenAIS
 async def test_nothing_is_awaited_once_the_terminal_event_came(server: OpenAIServer) -> None:
     """A server that keeps the connection open after its last event holds nobody up."""
     server.reply = lambda body: Said(lingers=True)
-    assert (await said(provider(server)))[-1] == Finished("stop")
+    assert (await said(openai(server)))[-1] == Finished("stop")
     assert await asyncio.to_thread(server.seen[0].broken.wait, SOON)  # it was the one to hang up
 
 
@@ -339,8 +311,8 @@ async def test_a_stream_that_is_left_leaves_nothing_behind(
 ) -> None:
     """Generators left suspended are collected in any thread, after their loop, with a warning."""
     server.reply = lambda body: Said(pieces=("x",) * 50, lingers=lingers)
-    await said(provider(server))
-    stream = provider(server).stream(HI)
+    await said(openai(server))
+    stream = openai(server).stream(HI)
     assert await anext(stream) == TextDelta("x")
     await stream.aclose()
     left = [each for each in gc.get_objects() if inspect.isasyncgen(each) and each.ag_frame]
@@ -350,12 +322,12 @@ async def test_a_stream_that_is_left_leaves_nothing_behind(
 async def test_warming_costs_nothing_unless_it_is_asked_for_with_a_request(
     server: OpenAIServer,
 ) -> None:
-    await provider(server).warm(replace(HI, max_tokens=0))
+    await openai(server).warm(replace(HI, max_tokens=0))
     assert not server.seen
 
 
 async def test_a_request_for_no_tokens_warms_the_prefix(server: OpenAIServer) -> None:
-    events = await said(provider(server), replace(HI, max_tokens=0))
+    events = await said(openai(server), replace(HI, max_tokens=0))
     body = server.seen[0].body
     assert body["prompt_cache_options"] == {"mode": "explicit", "prewarm": True}
     assert "max_output_tokens" not in body

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
-from tests.contracts.anthropic_server import VERSION, AnthropicServer, Reply, anthropic_server
+from tests.contracts.anthropic_server import VERSION, AnthropicServer, Reply
 from tests.contracts.counted import IdealClient, Unit
 
 LONG = "word " * 800
 LONG_TOKENS = 1_007
 """4,000 characters and 28 of JSON about them, a quarter of that."""
-
-
-@pytest.fixture
-def server() -> Iterator[AnthropicServer]:
-    with anthropic_server() as running:
-        yield running
 
 
 def text(said: str, ttl: str | None = None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -24,23 +23,15 @@ from lila_app.errors import (
 from lila_app.gateway.anthropic import connection
 from lila_app.gateway.port import Finished, ProviderEvent, Receipt, TextDelta, Usage
 from tests.contracts import serving
-from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
-from tests.contracts.asking_anthropic import (
-    KEY,
-    NAME,
-    anthropic,
-    conversation,
-    events,
-    gathered,
-)
+from tests.contracts.anthropic_server import AnthropicServer
+from tests.contracts.asking_anthropic import KEY, NAME, anthropic, conversation, events, gathered
 from tests.contracts.serving import Exchange, Fault
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnthropicServer]:
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stall is noticed soon."""
     monkeypatch.setattr(connection, "SILENCE_SECONDS", 0.5)
-    with anthropic_server() as running:
-        yield running
 
 
 async def failing(server: AnthropicServer, said: list[ProviderEvent] | None = None) -> GatewayError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,21 +12,10 @@ from lila_app.assistant import open_lila
 from lila_app.costs.views import CacheReport
 from lila_app.sample import PROFILE
 from lila_app.testing import FakeClock
-from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
+from tests.contracts.anthropic_server import AnthropicServer
+from tests.contracts.asking_anthropic import NAME, factory
 from tests.contracts.story import clock_in_l1, tell
-from tests.contracts.test_anthropic_story import NAME, factory
 from tests.stories.crash_child import HashEmbedder
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock("2026-11-30T08:00:00+00:00")
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[AnthropicServer]:
-    with anthropic_server(clock, minimum=512) as running:
-        yield running
 
 
 def report(home: Path, clock: FakeClock) -> CacheReport:

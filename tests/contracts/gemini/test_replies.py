@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 
-from lila_app.errors import (
-    RequestRefusedError,
-    UnavailableError,
-)
+from lila_app.errors import RequestRefusedError, UnavailableError
 from lila_app.gateway.port import (
     Call,
     Carried,
@@ -25,17 +21,11 @@ from lila_app.gateway.port import (
     Usage,
 )
 from tests.contracts.gemini_cache import Served
-from tests.contracts.gemini_server import GeminiServer, Reply, gemini
+from tests.contracts.gemini_server import GeminiServer, Reply
 from tests.contracts.gemini_support import KEY, NAME, Heard, hear, made, plain
 from tests.contracts.serving import Exchange
 
 SIGNATURE = "c2lnbmVk/+8="
-
-
-@pytest.fixture
-def server() -> Iterator[GeminiServer]:
-    with gemini() as running:
-        yield running
 
 
 def body(server: GeminiServer) -> dict[str, object]:

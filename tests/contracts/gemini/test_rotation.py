@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -26,12 +25,6 @@ from tests.contracts.gemini_support import (
     words,
 )
 from tests.contracts.serving import Exchange
-
-
-@pytest.fixture
-def server() -> Iterator[GeminiServer]:
-    with gemini() as running:
-        yield running
 
 
 def long_turns(count: int) -> list[tuple[str, str]]:

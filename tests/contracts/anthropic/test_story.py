@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from lila_app.context.items import ModelLimits
-from lila_app.gateway.access import Access
-from lila_app.gateway.anthropic.provider import AnthropicProvider
-from lila_app.gateway.caching.contract import CacheContract
-from lila_app.gateway.port import Provider
 from lila_app.paths import Home
 from lila_app.sample import PROFILE
 from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock
-from tests.contracts.anthropic_server import AnthropicServer, anthropic_server
+from tests.contracts.anthropic_server import AnthropicServer
+from tests.contracts.asking_anthropic import NAME, factory
 from tests.contracts.story import HEADING, TURNS, clock_in_l1, tell
 
 pytestmark = pytest.mark.slow
-
-NAME = "anthropic/claude-sonnet-5-5"
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock("2026-11-30T08:00:00+00:00")
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[AnthropicServer]:
-    with anthropic_server(clock, minimum=512) as running:
-        yield running
-
-
-def factory(server: AnthropicServer) -> Callable[[Home], Provider]:
-    access = Access(server.origin, "sk-story")
-    limits = ModelLimits(window=200_000, context_budget=100_000, tools=True)
-    contract = CacheContract("anthropic", minimum=512)
-    return lambda _: AnthropicProvider(NAME, access, limits, contract)
 
 
 def test_fifty_turns_read_what_an_ideal_client_reads_and_write_little_more(

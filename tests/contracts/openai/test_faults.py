@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
-from contextlib import aclosing
 
 import pytest
 
-from lila_app.context.items import ModelLimits
 from lila_app.errors import (
     AuthenticationError,
     ContextTooLarge,
@@ -19,38 +16,12 @@ from lila_app.errors import (
     TruncatedReplyError,
     UnavailableError,
 )
-from lila_app.gateway.access import Access
-from lila_app.gateway.caching.contract import CacheContract
-from lila_app.gateway.openai import OpenAIProvider, connection
-from lila_app.gateway.port import Finished, Message, ProviderEvent, Request, TextDelta, Usage
+from lila_app.gateway.openai import connection
+from lila_app.gateway.port import Finished, ProviderEvent, TextDelta, Usage
 from tests.contracts import serving
-from tests.contracts.openai_server import KEY, OpenAIServer, Said, openai_server
+from tests.contracts.asking_openai import openai, said
+from tests.contracts.openai_server import OpenAIServer, Said
 from tests.contracts.serving import Exchange, Fault
-
-MARKS = CacheContract("breakpoints", minimum=1_024)
-LIMITS = ModelLimits(window=400_000, context_budget=16_000)
-HI = Request((Message("system", "Be kind."), Message("user", "Hi.")), max_tokens=100)
-
-
-@pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    with openai_server() as running:
-        yield running
-
-
-def provider(server: OpenAIServer, model: str = "openai/gpt-5.6", key: str = KEY) -> OpenAIProvider:
-    return OpenAIProvider(model, Access(server.base_url, key), LIMITS, MARKS)
-
-
-async def said(
-    asked: OpenAIProvider, into: list[ProviderEvent] | None = None, request: Request = HI
-) -> list[ProviderEvent]:
-    events = [] if into is None else into
-    async with aclosing(asked.stream(request)) as stream:
-        async for event in stream:
-            events.append(event)
-    return events
-
 
 EXPECTED: dict[Fault, type[GatewayError]] = {
     serving.RATE_LIMITED: RateLimitedError,
@@ -68,23 +39,23 @@ async def test_no_fault_passes_as_success_and_what_came_before_it_was_delivered(
     server.fail(fault)
     events: list[ProviderEvent] = []
     with pytest.raises(EXPECTED.get(fault, UnavailableError)) as caught:
-        await said(provider(server), events)
+        await said(openai(server), into=events)
     assert caught.value.hint
     assert events == [TextDelta("Hel")] * fault.after
     assert len(server.seen) == (0 if fault is serving.REFUSED else 1)  # no try of its own
     server.heal()
-    assert (await said(provider(server)))[-1] == Finished("stop")
+    assert (await said(openai(server)))[-1] == Finished("stop")
 
 
 async def test_a_slow_first_token_is_only_slow(server: OpenAIServer) -> None:
     server.fail(serving.SLOW)
-    assert (await said(provider(server)))[-1] == Finished("stop")
+    assert (await said(openai(server)))[-1] == Finished("stop")
 
 
 async def test_a_wait_that_was_asked_for_is_passed_on(server: OpenAIServer) -> None:
     server.fail(serving.RATE_LIMITED_FOR_A_WHILE)
     with pytest.raises(RateLimitedError) as caught:
-        await said(provider(server))
+        await said(openai(server))
     assert caught.value.retry_after == 7.0
 
 
@@ -118,7 +89,7 @@ async def test_each_refusal_is_an_error_of_ours_that_says_what_it_said(
     body = {"error": {"message": "They said so.", "type": kind, "param": None, "code": code}}
     server.instead = lambda exchange: exchange.json(status, body)
     with pytest.raises(error, match=says) as caught:
-        await said(provider(server))
+        await said(openai(server))
     assert type(caught.value) is error
     assert "They said so." in str(caught.value)
     assert caught.value.hint
@@ -143,7 +114,7 @@ async def test_an_error_inside_the_stream_is_raised_although_the_sdk_yields_it(
     server.reply = lambda body: Said(ends=ends, why=code)
     events: list[ProviderEvent] = []
     with pytest.raises(error, match=f"It broke: {code}"):
-        await said(provider(server), events)
+        await said(openai(server), into=events)
     assert events[0] == TextDelta("Hel")
     # A failed response says what it used; an `error` event cannot.
     assert any(isinstance(event, Usage) for event in events) == (ends == "failed")
@@ -158,7 +129,7 @@ async def test_an_error_event_of_the_other_form_is_understood(server: OpenAIServ
 
     server.instead = answer
     with pytest.raises(RateLimitedError, match="Slow down"):
-        await said(provider(server))
+        await said(openai(server))
 
 
 @pytest.mark.parametrize(
@@ -173,21 +144,21 @@ async def test_a_response_that_ended_early_is_no_whole_reply(
 ) -> None:
     server.reply = lambda body: Said(ends="incomplete", why=why)
     with pytest.raises(error, match=says):
-        await said(provider(server))
+        await said(openai(server))
 
 
 async def test_a_stream_without_its_terminal_event_broke_off(server: OpenAIServer) -> None:
     server.reply = lambda body: Said(ends="")
     with pytest.raises(TruncatedReplyError, match="broke off"):
-        await said(provider(server))
+        await said(openai(server))
 
 
 async def test_the_servers_own_contract_refuses_what_the_api_refuses(server: OpenAIServer) -> None:
     server.window = 5
     with pytest.raises(ContextTooLarge):
-        await said(provider(server))
+        await said(openai(server))
     with pytest.raises(RequestRefusedError, match="does not exist"):
-        await said(provider(server, "openai/nothing"))
+        await said(openai(server, "nothing"))
     assert server.seen[-1].body["model"] == "nothing"
 
 
@@ -207,7 +178,7 @@ async def test_a_key_that_is_echoed_is_in_no_sentence_no_repr_and_no_traceback(
             exchange.end()
 
         server.instead = answer
-    asked = provider(server, key=MARKED)
+    asked = openai(server, key=MARKED)
     with pytest.raises(GatewayError) as caught:
         await said(asked)
     assert server.seen[0].headers["authorization"] == f"Bearer {MARKED}"

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from lila_app.context.items import ModelLimits
-from lila_app.gateway.access import Access
 from lila_app.gateway.caching.contract import CacheContract
 from lila_app.gateway.openai import OpenAIProvider, wire
-from lila_app.gateway.port import (
-    CachePlan,
-    Message,
-    Prefix,
-    ProviderEvent,
-    Receipt,
-    Request,
-    Tool,
-    Ttl,
-    Usage,
-)
+from lila_app.gateway.port import CachePlan, Message, Prefix, Receipt, Request, Tool, Ttl, Usage
 from lila_app.testing import FakeClock
-from tests.contracts.openai_server import KEY, OpenAIServer, openai_server
+from tests.contracts.asking_openai import AUTOMATIC, MARKS, openai, said
+from tests.contracts.openai_server import OpenAIServer
 
-MARKS = CacheContract("breakpoints", minimum=1_024, short_seconds=1_800, long_seconds=43_200)
-AUTOMATIC = CacheContract("key", minimum=1_024)
-LIMITS = ModelLimits(window=400_000, context_budget=16_000)
 NAME = "openai/gpt-5.6"
 
 
@@ -151,25 +133,8 @@ def test_two_profiles_never_share_a_key_even_over_the_same_layers() -> None:
     )
 
 
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[OpenAIServer]:
-    with openai_server(clock) as running:
-        yield running
-
-
-def provider(server: OpenAIServer, model: str = "gpt-5.6", contract: CacheContract = MARKS) -> Any:
-    return OpenAIProvider(f"openai/{model}", Access(server.base_url, KEY), LIMITS, contract)
-
-
 async def told(asked: OpenAIProvider, request: Request) -> tuple[Usage, Receipt]:
-    events: list[ProviderEvent] = []
-    async with aclosing(asked.stream(request)) as stream:
-        events = [event async for event in stream]
+    events = await said(asked, request)
     (usage,) = [event for event in events if isinstance(event, Usage)]
     (receipt,) = [event for event in events if isinstance(event, Receipt)]
     return usage, receipt
@@ -178,7 +143,7 @@ async def told(asked: OpenAIProvider, request: Request) -> tuple[Usage, Receipt]
 async def test_each_turn_reads_all_that_stood_before_the_last_message_of_the_turn_before(
     server: OpenAIServer,
 ) -> None:
-    asked = provider(server)
+    asked = openai(server)
     for number in range(1, 8):
         usage, _ = await told(asked, turns(number))
         served = server.counted[-1]
@@ -191,7 +156,7 @@ async def test_each_turn_reads_all_that_stood_before_the_last_message_of_the_tur
 
 
 async def test_a_warmed_prefix_is_read_by_the_call_after_it(server: OpenAIServer) -> None:
-    asked = provider(server)
+    asked = openai(server)
     whole = turns(3)
     stable = replace(whole, messages=whole.messages[:-1], max_tokens=0)
     warming, _ = await told(asked, stable)
@@ -203,7 +168,7 @@ async def test_a_warmed_prefix_is_read_by_the_call_after_it(server: OpenAIServer
 async def test_the_lifetime_decides_whether_a_later_turn_reads(
     server: OpenAIServer, clock: FakeClock
 ) -> None:
-    asked = provider(server)
+    asked = openai(server)
     short, long = turns(3), turns(3, profile="p2")
     long = replace(long, cache=replace(long.cache, ttls=("long", "long", "long")))
     written, _ = await told(asked, short)
@@ -216,7 +181,7 @@ async def test_the_lifetime_decides_whether_a_later_turn_reads(
 
 
 async def test_two_profiles_never_read_each_others_prefix(server: OpenAIServer) -> None:
-    asked = provider(server)
+    asked = openai(server)
     one = turns(3)
     await told(asked, one)
     other = replace(one, cache=replace(one.cache, profile="p2"))
@@ -224,7 +189,7 @@ async def test_two_profiles_never_read_each_others_prefix(server: OpenAIServer) 
 
 
 async def test_the_providers_own_reason_for_a_miss_is_on_the_receipt(server: OpenAIServer) -> None:
-    asked = provider(server)
+    asked = openai(server)
     _, receipt = await told(asked, turns(3))
     assert receipt == Receipt("resp_1")
     again = turns(4)
@@ -246,7 +211,7 @@ async def test_the_providers_own_reason_for_a_miss_is_on_the_receipt(server: Ope
 
 
 async def test_earlier_models_read_in_steps_and_report_no_writes(server: OpenAIServer) -> None:
-    asked = provider(server, "gpt-5.5", AUTOMATIC)
+    asked = openai(server, "gpt-5.5", AUTOMATIC)
     await told(asked, turns(3))
     usage, _ = await told(asked, turns(4))
     assert usage.written is None and usage.written_long is None

@@ -7,7 +7,6 @@ import json
 import threading
 import time
 import traceback
-from collections.abc import Iterator
 from contextlib import aclosing
 
 import pytest
@@ -30,16 +29,10 @@ from lila_app.gateway.gemini.provider import GeminiProvider
 from lila_app.testing import FakeClock, MemoryLedger
 from tests.contracts import serving
 from tests.contracts.gemini_cache import Served
-from tests.contracts.gemini_server import GeminiServer, bad_key, chunk, gemini, problem
+from tests.contracts.gemini_server import GeminiServer, bad_key, chunk, problem
 from tests.contracts.gemini_support import CONTRACT, KEY, LIMITS, NAME, Heard, hear, made, plain
 from tests.contracts.serving import Exchange, Fault
 from tests.waiting import PATIENCE, SOON
-
-
-@pytest.fixture
-def server() -> Iterator[GeminiServer]:
-    with gemini() as running:
-        yield running
 
 
 def says(code: int, message: str, *details: object) -> dict[str, object]:

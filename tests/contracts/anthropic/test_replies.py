@@ -6,7 +6,6 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from lila_app.gateway.port import (
     Tool,
     Usage,
 )
-from tests.contracts.anthropic_server import AnthropicServer, Reply, ToolUse, anthropic_server
+from tests.contracts.anthropic_server import AnthropicServer, Reply, ToolUse
 from tests.contracts.asking_anthropic import (
     CONTRACT,
     KEY,
@@ -54,12 +53,6 @@ WEATHER = Tool(
         "additionalProperties": False,
     },
 )
-
-
-@pytest.fixture
-def server() -> Iterator[AnthropicServer]:
-    with anthropic_server() as running:
-        yield running
 
 
 async def test_a_reply_comes_in_pieces_then_the_account_then_the_end(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from lila_app.paths import Home
 from lila_app.sample import PROFILE
 from lila_app.storage.connection import Store
 from lila_app.testing import FakeClock
-from tests.contracts.gemini_server import GeminiServer, gemini
+from tests.contracts.gemini_server import GeminiServer
 from tests.contracts.story import HEADING, TURNS, Told, clock_in_l1, tell
 
 pytestmark = pytest.mark.slow
@@ -29,17 +29,6 @@ pytestmark = pytest.mark.slow
 NAME = "gemini/gemini-2.5-flash"
 MINIMUM = 2_048
 LIMITS = ModelLimits(window=200_000, context_budget=100_000, token_ratio=10_500, tools=True)
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock("2026-11-30T08:00:00+00:00")
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[GeminiServer]:
-    with gemini(clock) as running:
-        yield running
 
 
 class Late:

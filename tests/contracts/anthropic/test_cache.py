@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from lila_app.gateway.port import Call, Receipt, Request, Result, Step, Tool, Usage
 from lila_app.testing import FakeClock
-from tests.contracts.anthropic_server import AnthropicServer, Reply, anthropic_server
+from tests.contracts.anthropic_server import AnthropicServer, Reply
 from tests.contracts.asking_anthropic import PERSONA, anthropic, conversation, events
 
 TOOL = Tool("weather", "W.", {"type": "object", "properties": {}, "additionalProperties": False})
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def server(clock: FakeClock) -> Iterator[AnthropicServer]:
-    with anthropic_server(clock) as running:
-        yield running
 
 
 async def used(server: AnthropicServer, request: Request, **how: str) -> Usage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,17 +9,11 @@ import httpx2
 import pytest
 
 from tests.contracts.gemini_cache import Refused, tokens
-from tests.contracts.gemini_server import GeminiServer, gemini
+from tests.contracts.gemini_server import GeminiServer
 
 MODEL = "models/gemini-3.8-flash"
 HELD = {"role": "user", "parts": [{"text": "a" * 4_096 * 4}]}
 ASK = {"role": "user", "parts": [{"text": "Hi."}]}
-
-
-@pytest.fixture
-def server() -> Iterator[GeminiServer]:
-    with gemini() as running:
-        yield running
 
 
 def post(server: GeminiServer, path: str, body: dict[str, Any], key: str = "k") -> httpx2.Response:
