@@ -1,8 +1,8 @@
 """The vectors of one table and model in memory, and the exact arithmetic that ranks them.
 
-A float product over the whole matrix is fast, but its last bits depend on the processor and the
-library. It only chooses candidates, with a margin wider than any such difference; the scores
-that are returned come from integers and are the same everywhere.
+A product over the whole matrix is fast with rows of a byte a component (`storage.coarse`). It only
+chooses candidates, with a margin for what the rounding loses; the scores that are returned come
+from 16-bit integers and are the same everywhere.
 
 Importing this module imports NumPy.
 """
@@ -18,24 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lila_app.storage import driver
+from lila_app.storage.coarse import SCALE, Coarse, Exact, Floats, coarse, products
 from lila_app.storage.driver import Connection
 
-Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
-SCALE = 32_767
-"""Components of a unit vector are rounded to integers of this scale: they fit in 16 bits."""
-
-MARGIN = np.float32(0.002)
-"""Twice the largest possible distance between a float cosine and an integer score.
-
-Rounding a component is off by at most 0.5/32767, so a dot product of two unit vectors of 384
-dimensions by at most 2·√384·0.5/32767 ≈ 6.0e-4; float32 summation adds at most
-384·2⁻²⁴ ≈ 2.3e-5 and flooring the score to basis points 1e-4: together below 7.5e-4.
-"""
-
 TOP = 10_000
-_ROWS_READ = 64
+_ROWS_READ = 256
+_NEVER = np.float32(-3)
+"""Below any cosine, whatever may be lost of it."""
 
 
 def unit(vectors: Floats) -> Floats:
@@ -46,14 +37,14 @@ def unit(vectors: Floats) -> Floats:
     return scaled.astype(np.float32)
 
 
-def quantise(vectors: Floats) -> Integers:
+def quantise(vectors: Floats) -> Exact:
     """Unit vectors as integers."""
-    return np.rint(vectors.astype(np.float64) * SCALE).astype(np.int64)
+    return np.rint(vectors.astype(np.float64) * SCALE).astype(np.int16)
 
 
-def scores(candidates: Floats, query: Floats) -> list[int]:
+def scores(candidates: Exact, query: Exact) -> list[int]:
     """Cosines in basis points, -10,000..10,000, rounded towards zero, by integers alone."""
-    rows, one = quantise(candidates), quantise(query)
+    rows, one = candidates.astype(np.int64), query.astype(np.int64)
     dots: list[int] = (rows @ one).tolist()
     squares: list[int] = np.square(rows).sum(axis=1).tolist()
     own: int = int(np.square(one).sum())
@@ -87,8 +78,8 @@ class Matrix:
         self._index = index
         self._set = (kind, model)
         self._state: State = State(0, 0, 0)
-        self._vectors: Floats = np.empty((0, dimensions), np.float32)
-        self._ids: Integers = np.empty(0, np.int64)
+        self._dimensions = dimensions
+        self._rows = _Rows.of(0, dimensions)
         self._used = 0
         self._order: Integers | None = None
         """Places by row number; worked out when asked for, until the rows change."""
@@ -96,45 +87,42 @@ class Matrix:
     def candidates(
         self,
         connection: Connection,
-        query: Floats,
+        query: Exact,
         k: int,
         excluded: Sequence[int],
         also: Sequence[int] = (),
-    ) -> tuple[list[int], Floats]:
+    ) -> tuple[list[int], Exact]:
         """Row numbers and copied vectors that certainly hold the best k, and the rows `also`.
 
         The lock must be held.
         """
         self.refresh(connection)
-        # Row by row and not as one matrix product: it waits for memory, so BLAS's threads gain
-        # little, and they wait busily for a core that other layers use (100 ms at times).
-        products: Floats = np.vecdot(self._vectors[: self._used], query)
+        about, off = products(self._rows.coarse(self._used), query)
         if excluded:
-            products[self._places(excluded)] = -2
-        allowed = int(np.count_nonzero(products > -2))
-        if allowed <= k:
-            chosen = np.flatnonzero(products > -2)
-        elif k > 0:
-            lowest = np.partition(products, -k)[-k]
-            chosen = np.flatnonzero((products >= lowest - MARGIN) & (products > -2))
-        else:
-            chosen = np.empty(0, np.int64)
+            about[self._places(excluded)] = _NEVER
+        allowed = about > _NEVER
+        chosen = np.flatnonzero(allowed) if k > 0 else np.empty(0, np.int64)
+        if len(chosen) > k > 0:
+            # So much the k-th best has at the least; what cannot have as much is not among them.
+            least = np.partition(about - off, -k)[-k]
+            chosen = np.flatnonzero((about + off >= least) & allowed)
         if also:
             more = self._places(also)
-            chosen = np.union1d(chosen, more[products[more] > -2])
-        ids: list[int] = self._ids[chosen].tolist()
-        return ids, self._vectors[chosen]
+            chosen = np.union1d(chosen, more[allowed[more]])
+        return self._copied(chosen)
 
-    def of(self, connection: Connection, rows: Sequence[int]) -> tuple[list[int], Floats]:
+    def of(self, connection: Connection, rows: Sequence[int]) -> tuple[list[int], Exact]:
         """Those of these row numbers that have a vector, with copies; the lock must be held."""
         self.refresh(connection)
-        places = self._places(rows)
-        ids: list[int] = self._ids[places].tolist()
-        return ids, self._vectors[places]
+        return self._copied(self._places(rows))
+
+    def _copied(self, places: Integers) -> tuple[list[int], Exact]:
+        ids: list[int] = self._rows.ids[places].tolist()
+        return ids, self._rows.exact[places]
 
     def _places(self, rows: Sequence[int]) -> Integers:
         """Where in the matrix those of the rows are that have a vector."""
-        ids = self._ids[: self._used]
+        ids = self._rows.ids[: self._used]
         if self._order is None:
             self._order = np.argsort(ids)
         wanted = np.asarray(rows, np.int64)
@@ -167,11 +155,9 @@ class Matrix:
             "select row_id from vector_rows where kind = ? and model = ?", self._set
         )
         living = np.fromiter((row[0] for row in rows), np.int64)
-        kept = np.isin(self._ids[: self._used], living)
-        count = int(np.count_nonzero(kept))
-        self._vectors = self._vectors[: self._used][kept]
-        self._ids = self._ids[: self._used][kept]
-        self._used = count
+        kept = np.flatnonzero(np.isin(self._rows.ids[: self._used], living))
+        self._rows = self._rows.taken(kept)
+        self._used = len(kept)
 
     def _load(self, connection: Connection) -> None:
         if self._used == 0:
@@ -180,7 +166,7 @@ class Matrix:
                     "select count(*) from vector_rows where kind = ? and model = ?", self._set
                 ).fetchone()[0]
             )
-            for ids, vectors in read_all(connection, self._index, self._vectors.shape[1]):
+            for ids, vectors in read_all(connection, self._index, self._dimensions):
                 self._append(ids, vectors)
             return
         changed = [
@@ -192,34 +178,71 @@ class Matrix:
             )
         ]
         self._reserve(self._used + len(changed))
-        held = np.flatnonzero(np.isin(self._ids[: self._used], np.asarray(changed, np.int64)))
-        known: dict[int, int] = dict(zip(self._ids[held].tolist(), held.tolist(), strict=True))
+        ids = self._rows.ids
+        held = np.flatnonzero(np.isin(ids[: self._used], np.asarray(changed, np.int64)))
+        known: dict[int, int] = dict(zip(ids[held].tolist(), held.tolist(), strict=True))
         for row in changed:
             (embedding,) = connection.execute(
                 f"select embedding from {self._index} where id = ?", (row,)
             ).fetchone()
-            vector = np.frombuffer(embedding, np.float32)
+            vector = np.frombuffer(embedding, np.float32)[np.newaxis]
             if row in known:
-                self._vectors[known[row]] = vector
+                self._rows.put(known[row], np.array([row], np.int64), vector)
             else:
-                self._append(np.array([row], np.int64), vector[np.newaxis])
+                self._append(np.array([row], np.int64), vector)
 
     def _append(self, ids: Integers, vectors: Floats) -> None:
-        end = self._used + len(ids)
-        self._reserve(end)
-        self._ids[self._used : end], self._vectors[self._used : end] = ids, vectors
-        self._used = end
+        self._reserve(self._used + len(ids))
+        self._rows.put(self._used, ids, vectors)
+        self._used += len(ids)
 
     def _reserve(self, rows: int) -> None:
-        if rows <= len(self._ids):
+        if rows <= len(self._rows.ids):
             return
         # A quarter more than needed: appending turn by turn must not copy the matrix each time.
         size = rows + rows // 4 if self._used else rows
-        vectors = np.empty((size, self._vectors.shape[1]), np.float32)
-        vectors[: self._used] = self._vectors[: self._used]
-        ids = np.empty(size, np.int64)
-        ids[: self._used] = self._ids[: self._used]
-        self._vectors, self._ids = vectors, ids
+        grown = _Rows.of(size, self._dimensions)
+        grown.copy(self._rows, self._used)
+        self._rows = grown
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What is kept of each row, in arrays of one length; places past the used ones hold nothing."""
+
+    ids: Integers
+    exact: Exact
+    bytes: NDArray[np.int8]
+    scales: Floats
+    errors: Floats
+
+    @classmethod
+    def of(cls, size: int, dimensions: int) -> _Rows:
+        return cls(
+            np.empty(size, np.int64),
+            np.empty((size, dimensions), np.int16),
+            np.empty((size, dimensions), np.int8),
+            np.empty(size, np.float32),
+            np.empty(size, np.float32),
+        )
+
+    def coarse(self, used: int) -> Coarse:
+        return Coarse(self.bytes[:used], self.scales[:used], self.errors[:used])
+
+    def put(self, start: int, ids: Integers, vectors: Floats) -> None:
+        part = slice(start, start + len(ids))
+        exact = quantise(vectors)
+        rounded = coarse(exact)
+        self.ids[part], self.exact[part] = ids, exact
+        self.bytes[part], self.scales[part] = rounded.bytes, rounded.scales
+        self.errors[part] = rounded.errors
+
+    def copy(self, other: _Rows, used: int) -> None:
+        for field in self.__dataclass_fields__:
+            getattr(self, field)[:used] = getattr(other, field)[:used]
+
+    def taken(self, places: Integers) -> _Rows:
+        return _Rows(*(getattr(self, field)[places] for field in self.__dataclass_fields__))
 
 
 def read_all(

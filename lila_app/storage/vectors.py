@@ -210,7 +210,7 @@ def search(
     """
     from lila_app.storage import matrix
 
-    query = matrix.unit(query_vector.reshape(-1))
+    query = matrix.quantise(matrix.unit(query_vector.reshape(-1)))
     with store.read() as connection:
         held = _matrix(store, connection, table, model_id)
         if held is None:
@@ -243,7 +243,7 @@ def cosines(
     """The cosine of each of these row numbers that has a vector, in basis points."""
     from lila_app.storage import matrix
 
-    query = matrix.unit(query_vector.reshape(-1))
+    query = matrix.quantise(matrix.unit(query_vector.reshape(-1)))
     with store.read() as connection:
         held = _matrix(store, connection, table, model_id)
         if held is None or not rows:
