@@ -21,6 +21,7 @@ from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from lila_app.embedding.port import Embedder
+    from lila_app.paths import Home
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile(
@@ -186,3 +187,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "home"
     monkeypatch.setenv("LILA_HOME", str(root))
     return root
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Home:
+    """A home with its folders, which the environment does not name."""
+    from lila_app.paths import Home
+
+    made = Home.at(tmp_path / "home")
+    made.create()
+    return made

@@ -16,8 +16,7 @@ from lila_app.gateway.prices import Prices
 from lila_app.paths import Home
 from lila_app.storage.connection import Store
 from tests.cli.lila import here
-from tests.storage.builders import session
-from tests.storage.test_sizes import keep
+from tests.storage.builders import session, sized
 
 SONNET = "anthropic/claude-sonnet-5-5"
 
@@ -42,7 +41,7 @@ def called(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Store.open(place.profile_db("default")) as store:
         ledger, one = StoreLedger(store, Prices()), session(store)
         for number, (read, outcome) in enumerate(((0, "stop"), (0, "stop"), (None, "stopped"))):
-            keep(store, "chat", 4_000, identity=100)
+            sized(store, "chat", 4_000, identity=100)
             ledger.attempted(
                 Attempt(
                     at=(NOON - timedelta(seconds=30 - number)).isoformat(),

@@ -22,13 +22,6 @@ from tests.cli.terminal import terminal
 from tests.waiting import PATIENCE
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Home:
-    made = Home.at(tmp_path / "home")
-    made.create()
-    return made
-
-
 def _check(home: Home, name: str) -> Check:
     return next(check for check in doctor.examine(home, "default") if check.name == name)
 

@@ -14,7 +14,7 @@ from lila_app.testing import FakeClock
 from tests.assistant.conftest import collect
 from tests.contracts.anthropic_server import anthropic_server
 from tests.contracts.serving import Fault
-from tests.contracts.test_faults import compatible
+from tests.contracts.wires import compatible
 from tests.stories.crash_child import HashEmbedder
 
 SONNET = "anthropic/claude-sonnet-5-5"

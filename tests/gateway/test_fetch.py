@@ -20,7 +20,7 @@ from lila_app.fetching import packages, pips
 from lila_app.gateway.embedded.fetch import fetch, fetch_notice, wanted
 from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, Published
 from tests.gateway.chat_server import ChatServer, Exchange, serving
-from tests.gateway.test_weights import gguf
+from tests.gateway.weights import gguf
 from tests.waiting import PATIENCE
 
 MODEL = gguf(tensors=1, body=b"\0" * 2_000_000)

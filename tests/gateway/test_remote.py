@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from lila_app import settings
@@ -16,13 +14,6 @@ from lila_app.paths import Home
 from lila_app.testing import MemoryLedger
 
 KEY = "sk-test-0123456789abcdef"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Home:
-    made = Home.at(tmp_path / "home")
-    made.create()
-    return made
 
 
 def roster(place: Home, **keys: str) -> Roster:

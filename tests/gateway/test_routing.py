@@ -15,7 +15,7 @@ from lila_app.gateway.chat.provider import Endpoint
 from lila_app.gateway.embedded.weights import DEFAULT, adopt
 from lila_app.gateway.routing import OwnLimits, Routes, limits_of, resolve
 from lila_app.gateway.table import GatewayTable, parse_gateway
-from tests.gateway.test_weights import gguf, write
+from tests.gateway.weights import gguf, write
 
 BASE = """
 version = 1

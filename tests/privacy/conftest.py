@@ -34,13 +34,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Home:
-    found = Home.at(tmp_path / "home")
-    found.create()
-    return found
-
-
 class Make(Protocol):
     """Makes the sinks, with rules of the person's own."""
 

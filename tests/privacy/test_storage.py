@@ -4,77 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-import lzma
-import sqlite3
-import zlib
-from collections.abc import Sequence
-from contextlib import aclosing, closing, suppress
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from lila_app.assistant import Lila, open_lila
+from lila_app.assistant import Lila
 from lila_app.composing import title
 from lila_app.context import ModelLimits
 from lila_app.events import Confirmation, Notice, TextDelta, ToolCall, ToolResult, TurnEvent
 from lila_app.gateway.port import Call
 from lila_app.logs import writing
 from lila_app.memory.by_model import LEAST_TURNS
-from lila_app.paths import Home
-from lila_app.testing import FakeClock, Scripted, ScriptedProvider
-from tests.stories.crash_child import HashEmbedder
+from lila_app.testing import Scripted, ScriptedProvider
+from tests.privacy.redacted import (
+    CARD,
+    DESK,
+    IBAN,
+    MAIL,
+    NEW,
+    OFFICE,
+    OLD,
+    PHONE,
+    SSN,
+    VALUES,
+    opened,
+    redacting,
+)
+from tests.traces import holding, values
 
-MAIL, PHONE, CARD = "ada.lovelace@example.org", "+44 20 7946 0018", "4111 1111 1111 1111"
-IBAN, OFFICE, DESK = "GB29 NWBK 6016 1331 9268 19", "office@example.net", "555-010-0200"
-NEW, OLD, SSN = "new.address@example.com", "imported@example.org", "123-45-6789"
-VALUES = (MAIL, PHONE, CARD, IBAN, OFFICE, DESK, NEW, OLD, SSN)
 LIMITS = ModelLimits(window=100_000, context_budget=50_000, tools=True)
-
-
-def where(home: Path, values: Sequence[str] = VALUES) -> list[tuple[str, str]]:
-    """Every file of the home that holds one of the values, and every row that does unpacked."""
-    files = [path for path in sorted(home.rglob("*")) if path.is_file()]
-    held = [(path.name, path.read_bytes()) for path in files]
-    for path in files:
-        if path.suffix == ".db":
-            held += rows(path)
-    return [(name, value) for name, held_ in held for value in values if value.encode() in held_]
-
-
-def rows(path: Path) -> list[tuple[str, bytes]]:
-    """Every value of every table, as bytes; records are kept compressed."""
-    found: list[tuple[str, bytes]] = []
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        tables = connection.execute("select name from sqlite_master where type = 'table'")
-        for (table,) in tables.fetchall():
-            if table.startswith(("memories_v", "turns_v", "chunks_v")) or "_vec" in table:
-                continue  # sqlite-vec's own
-            with suppress(sqlite3.OperationalError):  # a virtual table of a module that is not here
-                for row in connection.execute(f"select * from {table}"):
-                    found += [(table, unpacked(one)) for one in row if isinstance(one, str | bytes)]
-
-    return found
-
-
-def unpacked(value: str | bytes) -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    for unpack in (zlib.decompress, lzma.decompress):
-        with suppress(zlib.error, lzma.LZMAError):
-            return unpack(value)
-    return value
-
-
-def redacting(home: Path, own: str = "") -> Home:
-    place = Home.at(home)
-    place.create()
-    (place.policies_dir / "privacy.toml").write_text(f"[storage]\nredact = true\n{own}")
-    return place
-
-
-def opened(home: Path, provider: ScriptedProvider) -> Lila:
-    clock = FakeClock("2026-11-30T08:00:00+00:00")
-    return open_lila(home, provider=provider, clock=clock, embedder=HashEmbedder())
 
 
 def turn(lila: Lila, text: str, session: str | None = None) -> list[TurnEvent]:
@@ -132,8 +91,8 @@ def test_with_redaction_on_no_value_is_on_the_disk_and_the_person_sees_every_one
         assert lila.documents.ingest([file]).problems == ()
         assert lila.imports.run(talk).messages == 1
         assert lila.imports.run(talk).known == 1  # the same message, redacted the same way
-        assert where(home) == []  # while the write-ahead log is there
-        assert "records" in {name for name, _ in rows(place.profile_db("default"))}
+        assert holding(home, VALUES) == []  # while the write-ahead log is there
+        assert "records" in {table for table, _ in values(place.profile_db("default"))}
 
         assert memory.text == f"Ada's mail is {MAIL}, her telephone {PHONE}"
         assert said(first) == f"Noted: {MAIL}; I would also write to {NEW}."
@@ -157,8 +116,8 @@ def test_with_redaction_on_no_value_is_on_the_disk_and_the_person_sees_every_one
         backup = tmp_path / "backup.db"
         lila.db.backup(backup)
         lila.db.export(tmp_path / "export")
-    assert where(home) == []
-    assert where(tmp_path / "export") == []
+    assert holding(home, VALUES) == []
+    assert holding(tmp_path / "export", VALUES) == []
     assert not any(value.encode() in backup.read_bytes() for value in VALUES)
     assert (place.config_dir / "vault.key").is_file()
 
@@ -182,7 +141,7 @@ def test_turned_off_again_what_is_stored_still_comes_back(tmp_path: Path) -> Non
         assert lila.memory.show(id).text == f"Ada's mail is {MAIL}"
         assert lila.memory.add(f"The office is {OFFICE}").text == f"The office is {OFFICE}"
         assert said(turn(lila, "Which mail?")) == f"It is {MAIL}."
-    assert where(tmp_path, [OFFICE]) != []  # as it was said
+    assert holding(tmp_path, [OFFICE]) != []  # as it was said
 
 
 def test_a_persons_own_words_are_hidden_too(tmp_path: Path) -> None:
@@ -190,7 +149,9 @@ def test_a_persons_own_words_are_hidden_too(tmp_path: Path) -> None:
     with opened(tmp_path, ScriptedProvider("Project Heron it is.")) as lila:
         assert said(turn(lila, "We call it Project Heron")) == "Project Heron it is."
         assert lila.sessions.search("Project Heron")[0].turn.user == "We call it Project Heron"
-    assert where(tmp_path, ["Project Heron"]) == [("privacy.toml", "Project Heron")]
+    assert holding(tmp_path, ["Project Heron"]) == [
+        ("config/policies/privacy.toml", "Project Heron")
+    ]
 
 
 def test_ids_titles_and_names_of_an_import_hold_no_value_either(tmp_path: Path) -> None:
@@ -206,7 +167,7 @@ def test_ids_titles_and_names_of_an_import_hold_no_value_either(tmp_path: Path) 
         assert lila.imports.run(talk).messages == 1
         assert lila.imports.run(talk).known == 1
         assert lila.documents.ingest([file]).problems == ()
-        assert where(tmp_path / "home") == []
+        assert holding(tmp_path / "home", VALUES) == []
         assert lila.documents.search("desk")[0].place.startswith(f"Contact (of) {OFFICE}")
 
 
@@ -268,4 +229,4 @@ def test_what_a_model_finds_in_the_words_is_kept_as_they_are(tmp_path: Path) -> 
         with lila._resources.store.read() as connection:  # pyright: ignore[reportPrivateUsage]
             rows = connection.execute("select value from facts where extractor <> 'rules'")
             assert rows.fetchall() == [("[MAIL1]",)]
-    assert where(tmp_path) == []
+    assert holding(tmp_path, VALUES) == []

@@ -132,6 +132,18 @@ def record(
     }
 
 
+def sized(store: Store, use_case: str, limit: int, **blocks: int) -> str:
+    """A record of a prompt with blocks of these tokens."""
+    made = record(records.next_id(store), None, [])
+    made["meta"]["use_case"] = use_case
+    made["token_budget"] = {"limit": limit, "used": sum(blocks.values())}
+    made["blocks"] = [
+        {"name": name, "tokens": tokens, "hash": "1" * 64} for name, tokens in blocks.items()
+    ]
+    generation = erasure.generation(store)
+    return records.save(store, made, inputs={}, policy=POLICY, generation=generation)
+
+
 def files_of(path: Path) -> dict[str, bytes]:
     """The store and what lies beside it for SQLite, as bytes."""
     return {

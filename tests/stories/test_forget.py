@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from lila_app.assistant import Lila
-from lila_app.storage.connection import Store
 from lila_app.testing import ScriptedProvider
 from tests.assistant.conftest import Open, say
+from tests.traces import holding
 
 SECRET = "The strongbox opens with Quokka-4711, under the third flagstone."
 TELLING = ("quokka", "4711", "flagstone")
-
-
-def everything(home: Path) -> Iterator[tuple[str, bytes]]:
-    """Every file as it lies there, and every value of every table, unpacked where packed."""
-    for path in sorted(home.rglob("*")):
-        if path.is_file() and "models" not in path.parts:
-            yield str(path), path.read_bytes()
-    for path in sorted(home.rglob("*.db")):
-        with Store.open(path, read_only=True) as store, store.read() as connection:
-            names = [
-                row[0]
-                for row in connection.execute(
-                    "select name from sqlite_master where type = 'table' and name not like 'vec_%'"
-                )
-            ]
-            for name in names:
-                for row in connection.execute(f"select * from {name}"):
-                    for value in row:
-                        raw = value.encode() if isinstance(value, str) else value
-                        if isinstance(raw, bytes):
-                            yield f"{path}:{name}", raw
-                            yield f"{path}:{name} unpacked", unpacked(raw)
-
-
-def unpacked(raw: bytes) -> bytes:
-    try:
-        return zlib.decompress(raw)
-    except zlib.error:
-        return b""
-
-
-def holding(home: Path, words: tuple[str, ...] = TELLING) -> list[str]:
-    return [
-        f"{word} in {place}"
-        for place, content in everything(home)
-        for word in words
-        if word in content.lower().decode("utf-8", "ignore")
-    ]
 
 
 def remembered(lila: Lila, provider: ScriptedProvider) -> str:
@@ -69,14 +29,14 @@ def test_no_byte_of_a_forgotten_memory_is_left_anywhere(
 ) -> None:
     lila = open_again()
     id = remembered(lila, provider)
-    assert holding(home), "the test would find it if it were there"
+    assert holding(home, TELLING), "the test would find it if it were there"
     report = lila.memory.forget(id)
     assert id in report.erased
     assert report.records == ("c1",) or "c1" in report.records
     assert report.turns == ("t1",)
-    assert holding(home) == []
+    assert holding(home, TELLING) == []
     lila.close()
-    assert holding(home) == [], "after closing, the log of the database is folded in"
+    assert holding(home, TELLING) == [], "after closing, the log of the database is folded in"
 
 
 def test_after_forgetting_the_chain_verifies_and_the_rest_is_as_it_was(
@@ -118,4 +78,4 @@ def test_a_forgotten_memory_does_not_come_back_through_background_work(
     lila = open_again()
     lila.memory.search("strongbox")
     lila.close()
-    assert holding(home) == []
+    assert holding(home, TELLING) == []

@@ -11,7 +11,7 @@ import pytest
 from lila_app.paths import Home
 from lila_app.storage.connection import Store
 from tests.cli.lila import Outcome, here
-from tests.stories.test_forget import holding
+from tests.traces import holding
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from lila_app.testing import Scripted, ScriptedProvider
 from lila_app.voice.conversation import SpokenConversation
-from tests.privacy.test_storage import MAIL, NEW, PHONE, opened, redacting, where
+from tests.privacy.redacted import MAIL, NEW, PHONE, VALUES, opened, redacting
+from tests.traces import holding
 
 
 async def test_what_is_said_revised_heard_and_named_ahead_is_kept_in_placeholders(
@@ -42,7 +43,7 @@ async def test_what_is_said_revised_heard_and_named_ahead_is_kept_in_placeholder
         assert turn.reply == f"I write to {NEW} now,"
         assert lila.sessions.list()[0].title == turn.user
         assert hotwords == f"Lila, Ada at {MAIL}, Charles"
-        assert where(home) == []
+        assert holding(home, VALUES) == []
         assert lila.db.check().problems == ()
-    assert where(home) == []
+    assert holding(home, VALUES) == []
     assert (place.config_dir / "vault.key").is_file()

@@ -8,13 +8,13 @@ from lila_app.assistant import Lila
 from lila_app.events import ToolResult
 from lila_app.testing import ScriptedProvider
 from tests.assistant.tools.asking import answering, asking, told
+from tests.stories.test_forget import SECRET, TELLING
+from tests.traces import holding
 
 
 def test_forgetting_a_memory_a_tool_returned_leaves_no_byte_of_it(
     lila: Lila, provider: ScriptedProvider, home: Path
 ) -> None:
-    from tests.stories.test_forget import SECRET, holding
-
     memory = lila.memory.add(SECRET)
     lila.memory.add("The ferry leaves at ten past eight.")
     provider.enqueue(
@@ -23,9 +23,9 @@ def test_forgetting_a_memory_a_tool_returned_leaves_no_byte_of_it(
         "It opens with Quokka-4711.",
     )
     told(lila, "How does it open?", answering(False))
-    assert holding(home), "the test would find it if it were there"
+    assert holding(home, TELLING), "the test would find it if it were there"
     lila.memory.forget(memory.id)
-    assert holding(home) == []
+    assert holding(home, TELLING) == []
     assert lila.db.check().problems == ()
 
 
