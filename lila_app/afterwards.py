@@ -1,4 +1,4 @@
-"""What is done after replies: vectors and facts of what was said, and of what was imported.
+"""What is done after replies: vectors, facts and a name of what was said, and of what was imported.
 
 All of it waits in one queue of the background, gives way to a turn and to a person who leaves, and
 is caught up later where it was left.
@@ -25,7 +25,7 @@ SLICE_SECONDS = 20.0
 """How long the background computes vectors, or looks through turns, before it does the other: after
 an import of a million messages either takes hours, and what was just said must wait for neither."""
 GRACE_SECONDS = 1.5
-"""How long closing waits for vectors of what was just said."""
+"""How long closing waits for vectors of what was just said, and for a session's name."""
 LEARNING_SECONDS = 4.0
 """How long closing waits for facts in what was said since LILA was opened: the parser takes 3 s to
 load, and a model may have answered sooner. What was said before, or elsewhere, waits."""
@@ -59,6 +59,10 @@ class Afterwards:
         self._before: int | None = None
         """The turn before the first one that was said since LILA was opened."""
         self._patience = self._last = math.inf
+        self._unnamed: dict[str, Callable[[], bool]] = {}
+        """Sessions that wait for a name, with what makes it."""
+        self._asked: set[str] = set()
+        """Sessions somebody was asked about."""
 
     def learn(self) -> None:
         """Embed what has no vector yet, and look through what was not; asked twice, done once."""
@@ -68,6 +72,15 @@ class Afterwards:
             self._queued = True
         self._means.later(self.catch_up)
         self.look_back()
+
+    def name(self, session: str, make: Callable[[], bool]) -> None:
+        """Have a session named with the next `learn`, unless that was tried since LILA was opened.
+
+        `make` says whether it is through with it; if not, it is called again after the next turn.
+        """
+        with self._lock:
+            if session not in self._asked:
+                self._unnamed[session] = make
 
     def catch_up(self) -> None:
         """Embed what has no vector yet, now; a closing LILA gives it a moment and no more.
@@ -79,6 +92,7 @@ class Afterwards:
             self._queued = False
         over = self._for_a_while()
         self._embed(lambda: over() or self._gives_way())
+        self._name()
         if over():
             self.learn()  # behind whatever waits: after a large import, it may take hours
 
@@ -149,7 +163,7 @@ class Afterwards:
         # A command that asks one thing lives as long as its answer takes, and closes right after.
         if closing.is_set() and self._said():
             self._means.learner().run(after=f"t{self._before}", cancelled=self._overdue)
-            self._embed(self._hurried)
+            self._embed(self.hurried)
 
     def _look_while_open(self) -> None:
         learner, closing = self._means.learner(), self._means.closing
@@ -165,13 +179,31 @@ class Afterwards:
         ).facts
         if closing.is_set():
             return
-        if found + learner.ask(cancelled=self._hurried) or over():
+        if found + learner.ask(cancelled=self.hurried) or over():
             self.learn()  # what was promoted has no vector yet, or some turns still wait
 
     def _embed(self, cancelled: Callable[[], bool]) -> None:
         from lila_app.documents.pending import embed_pending
 
         embed_pending(self._means.store, self._means.embedder(), cancelled=cancelled)
+
+    def _name(self) -> None:
+        """Name what waits for it; it may go on as long as embedding while LILA closes.
+
+        Not at once with the reply: a model on this machine would be asked two things together.
+        """
+        with self._lock:
+            waiting = list(self._unnamed)
+        for session in waiting:
+            if self.hurried() or self._gives_way():
+                return
+            with self._lock:
+                make = self._unnamed.pop(session)
+                self._asked.add(session)
+            if not make():
+                with self._lock:
+                    self._asked.discard(session)
+                    self._unnamed.setdefault(session, make)
 
     def _said(self) -> bool:
         return self._before is not None and self._means.looking.waits(after=f"t{self._before}")
@@ -188,7 +220,8 @@ class Afterwards:
             self._put_off = self._put_off or self._speaking > 0
             return self._speaking > 0
 
-    def _hurried(self) -> bool:
+    def hurried(self) -> bool:
+        """Whether LILA closes and has waited its moment."""
         return time.monotonic() > self._patience
 
     def _overdue(self) -> bool:

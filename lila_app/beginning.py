@@ -65,4 +65,5 @@ def _name(connection: Connection, row: TurnRow, before: str, at: str) -> None:
     """Name a session after its first turn's words, if it was named after what they replace."""
     session = sessions.get(connection, row.session_id)
     if session.turns == 1 and session.title == before != title(row.user):
-        sessions.rename(connection, session.id, title(row.user), at=at)
+        naming = sessions.Naming(title(row.user))
+        sessions.name(connection, session.id, naming, instead_of=before, at=at)

@@ -3,9 +3,6 @@
 A boundary is a job, the schema of its answer (assets/schemas/), what the answer feeds and the truth
 checks that a schema cannot express. Arguments of tools are boundaries too; their schemas are the
 tools' own definitions (assets/schemas/tool-*.json).
-
-A session's title is made without a model today; its boundary is here so that whoever lets a model
-make it finds the form and the checks ready.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asking a model for what memory can use one for: the summary of a cut, and facts in what was said.
+"""Asking a model in the background: for the summary of a cut, for facts, for a session's title.
 
 It implements the port of `memory.completer` over the job table. Whoever asks goes on without an
 answer, so nothing here raises: not allowed, no capable model, no budget, no network, a breaker that
@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from lila_app import boundaries
 from lila_app.context.items import Counter
@@ -23,7 +24,6 @@ from lila_app.gateway.calls.calling import Caller
 from lila_app.gateway.embedded.weights import DEFAULT
 from lila_app.gateway.port import Message, Provider, Request
 from lila_app.gateway.structured import ask
-from lila_app.memory.completer import Job
 from lila_app.models import Absent, Roster, on_this_machine
 from lila_app.paths import read_text, shipped
 from lila_app.privacy.sinks import Privacy
@@ -31,11 +31,18 @@ from lila_app.truths import Material
 
 _log = logging.getLogger(__name__)
 
-MOST_TOKENS: Mapping[Job, int] = {"summary": 700, "extraction": 1_200}
-"""Of an answer: the summary's block holds 300 and JSON with ids doubles it; a fact takes 60 to 80
-and twelve turns seldom hold ten."""
+Job = Literal["summary", "extraction", "title"]
+Run = Callable[[Coroutine[object, object, None]], None]
 
-_BOUNDARIES = {"summary": boundaries.SUMMARY, "extraction": boundaries.EXTRACTION}
+MOST_TOKENS: Mapping[Job, int] = {"summary": 700, "extraction": 1_200, "title": 300}
+"""Of an answer: the summary's block holds 300 and JSON with ids doubles it; a fact takes 60 to 80
+and twelve turns seldom hold ten; a title and its names take 60, in a script of many tokens 200."""
+
+_BOUNDARIES = {
+    "summary": boundaries.SUMMARY,
+    "extraction": boundaries.EXTRACTION,
+    "title": boundaries.TITLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Means:
     budget: Budget
     count: Callable[[], Counter]
     predicates: Callable[[], tuple[str, ...]]
-    run: Callable[[Coroutine[object, object, None]], None]
+    run: Run
     privacy: Privacy | None = None
 
 
@@ -61,6 +68,10 @@ class ModelCompleter:
 
     def __init__(self, means: Means) -> None:
         self._means = means
+
+    def running(self, run: Run) -> ModelCompleter:
+        """The same, whose questions are run and given up otherwise."""
+        return ModelCompleter(replace(self._means, run=run))
 
     def of(self, job: Job) -> str:
         """The model that would be asked first for a job; "" where none may be."""

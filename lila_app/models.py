@@ -189,7 +189,7 @@ class Roster:
         return tuple(
             f"gateway.toml: jobs.{job}: memory.use_model is on, and none of "
             f"{', '.join(table.chains[job])} is capable; name a model that is"
-            for job in ("summary", "extraction")
+            for job in ("summary", "extraction", "title")
             if not any(table.capable(one) and one != DEFAULT for one in table.chains[job])
         )
 

@@ -333,17 +333,21 @@ class Resources:
         with contextlib.suppress(RuntimeError):  # a turn that ends after LILA was closed
             self.settling.submit(_logged, work)
 
-    def run_until_closing(self, work: Coroutine[object, object, None]) -> None:
-        """Run something of a provider in the background; closing cancels it.
+    def run_until_closing(
+        self, work: Coroutine[object, object, None], over: Callable[[], bool] | None = None
+    ) -> None:
+        """Run something of a provider in the background; closing cancels it, or `over` does.
 
         A person who leaves must not wait for a model to read what nobody will ask about, nor for
         a server that does not answer.
         """
 
+        over = over or self._closing.is_set
+
         async def watched() -> None:
             task = asyncio.ensure_future(work)
             while not task.done():
-                if self._closing.is_set():
+                if over():
                     task.cancel()
                 await asyncio.wait({task}, timeout=CLOSING_SECONDS)
             if not task.cancelled():

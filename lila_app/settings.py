@@ -93,9 +93,10 @@ class MemorySettings(BaseModel):
     """Whether what you say is looked through for facts, on this machine and without a model."""
 
     use_model: bool = False
-    """Whether a model may help with that and with summaries (`extraction` and `summary` in
-    `policies/gateway.toml`). It is asked in the background and costs what it costs; off, nothing is
-    sent anywhere for it. A model on your own machine that is capable enough is asked anyway.
+    """Whether a model may help with that, with summaries and with the titles of conversations
+    (`extraction`, `summary` and `title` in `policies/gateway.toml`). It is asked in the background
+    and costs what it costs; off, nothing is sent anywhere for it. A model on your own machine that
+    is capable enough is asked anyway.
     """
 
     writes: Literal["ask", "undoable"] = "ask"

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, field, replace
 
-from lila_app import citing, moments
+from lila_app import citing, moments, titling
 from lila_app.beginning import Said, begin
 from lila_app.composing import Ask, compose, specify, tighter, under
 from lila_app.context import Context, Specification, snapshot, to_inputs
@@ -354,11 +354,12 @@ class _OpenTurn:
         self._resources.settle(self._settle)
 
     def _settle(self) -> None:
-        """After the reply: the cut that is due with its summary, and vectors for what was said."""
+        """After the reply: a cut that is due, a name that is, and vectors for what was said."""
         resources = self._resources
         row = resources.policy.use_case(self._said.use_case)
         if row is not None and self._cuts:
             at = moments.stored(self._said.now)
             settle(resources, self._turn.session_id, row, self._chosen_limit, at)
+        titling.settle(resources, self._turn.session_id)
         resources.learn()
         resources.later(lambda: records.cool(resources.store))

@@ -1,7 +1,8 @@
-"""Sessions: started, listed, forked, renamed, deleted; and the epochs within one.
+"""Sessions: started, listed, forked, named, deleted; and the epochs within one.
 
-Deleting a session erases what no other session shows. A fork keeps seeing the turns before its
-fork point until it is deleted itself, as a second name for a file keeps the file.
+A session is named after its first words, or by a model, until the person renames it: then nothing
+else names it again. Deleting a session erases what no other session shows. A fork keeps seeing the
+turns before its fork point until it is deleted itself, as a second name for a file keeps the file.
 """
 
 from __future__ import annotations
@@ -12,13 +13,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lila_app.errors import NotFoundError
-from lila_app.storage import events, lineage
+from lila_app.storage import erasure, events, lineage
 from lila_app.storage.connection import Source, Store, reading, writing
 from lila_app.storage.driver import Connection
 from lila_app.storage.values import instant, number, optional_id, storable
 
 if TYPE_CHECKING:
     from lila_app.storage.forget import ForgetReport
+
+
+NAMINGS = ("session_started", "session_renamed", "session_named")
+"""Events that hold a session's title; the second is the person's doing, the third never is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A title nobody gave; where a model made it, which, and of which turns (else "" and none)."""
+
+    title: str
+    made_by: str = ""
+    turns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +104,7 @@ def latest(source: Source) -> SessionRow | None:
 
 
 def rename(source: Source, id: str, title: str, *, at: str) -> SessionRow:
-    """Give a session another title."""
+    """Give a session the title the person wants."""
     with writing(source) as connection:
         session = lineage.require(connection, id)
         events.append(
@@ -103,6 +117,49 @@ def rename(source: Source, id: str, title: str, *, at: str) -> SessionRow:
         )
         connection.execute("update sessions set title = ? where id = ?", (title, session))
         return _get(connection, session)
+
+
+def renamed(source: Source, id: str) -> bool:
+    """Whether the person gave a session its title after it was started."""
+    with reading(source) as connection:
+        return bool(events.of_subject(connection, id, ("session_renamed",)))
+
+
+def name(
+    source: Source,
+    id: str,
+    naming: Naming,
+    *,
+    instead_of: str,
+    at: str,
+    generation: int | None = None,
+) -> bool:
+    """Name a session that still has a title nobody gave, and say whether it was done.
+
+    Nothing happens where the person renamed it or its title is no longer `instead_of`. Raises
+    NotFoundError, and OvertakenError when something was forgotten since the `generation`.
+    """
+    with writing(source) as connection:
+        session = lineage.require(connection, id)
+        erasure.require(connection, generation)
+        if renamed(connection, id) or _get(connection, session).title != instead_of:
+            return False
+        _name(connection, session, naming, at)
+        return True
+
+
+def named_by_models(connection: Connection) -> list[tuple[int, str, Naming]]:
+    """(sequence, session, title) of every title a model made, the last it has and earlier ones."""
+    rows = connection.execute(
+        "select sequence, subject, body from events join payloads using (sequence) "
+        "where kind = 'session_named' order by sequence"
+    )
+    found = [(row[0], row[1], json.loads(row[2])) for row in rows]
+    return [
+        (sequence, id, Naming(body["title"], body["made_by"], tuple(body["turns"])))
+        for sequence, id, body in found
+        if body["made_by"]
+    ]
 
 
 def fork(source: Source, id: str, *, at: str, through_turn: str | None = None) -> SessionRow:
@@ -119,6 +176,7 @@ def fork(source: Source, id: str, *, at: str, through_turn: str | None = None) -
             "select title, use_case from sessions where id = ?", (parent,)
         ).fetchone()
         session = _insert(connection, at, row[1], row[0], parent, last)
+        _copy_naming(connection, parent, session, at)
         _copy_state(connection, parent, session, at)
         return _get(connection, session)
 
@@ -210,6 +268,31 @@ def _insert(
     )
     connection.execute("update sessions set sequence = ? where id = ?", (event.sequence, session))
     return session
+
+
+def _name(connection: Connection, session: int, naming: Naming, at: str) -> None:
+    title = storable(naming.title)
+    events.append(
+        connection,
+        "session_named",
+        subject=f"s{session}",
+        session_id=f"s{session}",
+        at=at,
+        body={"title": title, "made_by": naming.made_by, "turns": list(naming.turns)},
+    )
+    connection.execute("update sessions set title = ? where id = ?", (title, session))
+
+
+def _copy_naming(connection: Connection, parent: int, session: int, at: str) -> None:
+    """Say of a fork too which turns its title was made of: it may outlive the session it is of."""
+    title = _get(connection, session).title
+    made = [
+        naming
+        for _, id, naming in named_by_models(connection)
+        if id == f"s{parent}" and naming.title == title
+    ]
+    if made:
+        _name(connection, session, made[-1], at)
 
 
 def _fork_point(connection: Connection, parent: int, through_turn: str | None) -> int:

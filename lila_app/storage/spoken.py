@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from lila_app.errors import UsageError
 from lila_app.storage import erasure, events, turns, vectors
-from lila_app.storage.connection import Source, writing
+from lila_app.storage.connection import Source, reading, writing
 from lila_app.storage.driver import Connection
 from lila_app.storage.sweep import Sweep
 from lila_app.storage.turns import TurnRow
@@ -66,6 +66,16 @@ def settle(source: Source, turn_id: str) -> None:
             "update turns set learned = 0 where id = ? and learned = ?",
             (number(turn_id, "t"), OPEN),
         )
+
+
+def unsettled(source: Source, session_id: str) -> bool:
+    """Whether a session has a turn whose words may still change."""
+    with reading(source) as connection:
+        row = connection.execute(
+            "select 1 from turns where session_id = ? and learned = ? limit 1",
+            (number(session_id, "s"), OPEN),
+        ).fetchone()
+        return row is not None
 
 
 def settle_before(source: Source, at: str) -> int:

@@ -19,6 +19,7 @@ from lila_app.storage import (
     lineage,
     records,
     relations,
+    sessions,
     traces,
     vectors,
 )
@@ -138,7 +139,7 @@ class Sweep:
             for (row,) in found:
                 self._payloads(f"{letter}{row}", (kind,))
             self.connection.execute(f"delete from {table} where session_id = ?", (session,))
-        self._payloads(f"s{session}", ("session_started", "session_renamed"))
+        self._payloads(f"s{session}", sessions.NAMINGS)
         self.connection.execute("delete from epochs where session_id = ?", (session,))
         self.connection.execute(
             "update sessions set title = '', deleted = 1 where id = ?", (session,)
@@ -261,6 +262,7 @@ class Sweep:
         Whatever a tool showed of what is gone goes too. With `scrub` the file is due to be
         rewritten, by the caller or at the next opening.
         """
+        self._made_titles()
         self._sequences += changes.payloads(self.connection, self._changed)
         self._sequences += calls.showing(self.connection, [*self.erased, *self.turns])
         events.erase(self.connection, self._sequences, at=self.at)
@@ -321,7 +323,20 @@ class Sweep:
 
     def _untitle(self, session: int) -> None:
         self.connection.execute("update sessions set title = '' where id = ?", (session,))
-        self._payloads(f"s{session}", ("session_started", "session_renamed"))
+        self._payloads(f"s{session}", sessions.NAMINGS)
+
+    def _made_titles(self) -> None:
+        """Take away titles a model made of turns that lost something.
+
+        They may tell it in words nobody said, as a summary may.
+        """
+        for sequence, id, naming in sessions.named_by_models(self.connection):
+            if self.turns.keys().isdisjoint(naming.turns):
+                continue
+            self._sequences.append(sequence)
+            session = number(id, "s")
+            if self._title_of(session) == naming.title:
+                self._untitle(session)
 
     def _told_turns(self, session: int, upto: int) -> bool:
         """Whether one of the turns that lost words is told by a cut of a session."""
