@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -9,6 +10,7 @@ import click
 
 from lila_app.cli.output import answer, note, shown
 from lila_app.voice.model import Phase
+from lila_app.voice.readable import Readable, Run, Style, plain
 from lila_app.voice.view import status
 
 _BAR = 10
@@ -16,6 +18,24 @@ _BAR = 10
 
 _REDRAW = 0.1
 """Seconds between two drawings of the level: more often is only flicker."""
+
+
+_LOOKS: dict[Style, dict[str, bool | str]] = {
+    "bold": {"bold": True},
+    "italic": {"italic": True},
+    "struck": {"strikethrough": True},
+    "code": {"fg": "cyan"},
+    "link": {"underline": True},
+}
+
+
+def _wants_styles() -> bool:
+    """Whether stdout is a terminal that shows emphasis, and nobody said no (https://no-color.org).
+
+    Elsewhere words are words: a pipe and a screen reader get no marks either.
+    """
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "", "dumb")
+    return sys.stdout.isatty() and not refused
 
 
 class Lines:
@@ -28,6 +48,8 @@ class Lines:
     def __init__(self, *, words: bool) -> None:
         self._words = words
         self._draws = sys.stderr.isatty()
+        self._styles = _wants_styles()
+        self._reply = Readable()
         self._phase, self._muted = Phase.LISTENING, False
         self._drawn = ""
         self._level = 0
@@ -62,9 +84,17 @@ class Lines:
         if not self._words:
             return
         self._clear()
-        said = text.strip() if self._begun == turn else f"LILA: {text.strip()}"
-        answer(f" {said}" if self._open else said, newline=False)
+        if self._begun != turn:
+            self._reply = Readable()
+            answer("LILA: ", newline=False)
         self._open, self._begun = True, turn
+        for run in self._reply.feed(text):
+            self._write(run)
+
+    def unspoken(self, turn: int, text: str) -> None:
+        """Say on stderr what LILA cannot say aloud."""
+        del turn
+        self.told(plain(text), "")
 
     def interrupted(self, turn: int, heard: str) -> None:
         """Say where the reply was cut off."""
@@ -72,7 +102,7 @@ class Lines:
         if not self._words:
             return
         self._close()
-        last = " ".join(heard.split()[-6:])
+        last = " ".join(plain(heard).split()[-6:])
         self._line(f"[interrupted after: … {last}]" if last else "[interrupted before a word]")
 
     def answered(self, turn: int) -> None:
@@ -103,6 +133,19 @@ class Lines:
         self._close()
         self._clear()
 
+    def _write(self, run: Run) -> None:
+        """A model's words: they may be emphasised, and drive nothing."""
+        if not self._styles:
+            answer(run.text, newline=False)
+            return
+        styled: dict[str, bool | str] = {}
+        for each in run.styles:
+            styled |= _LOOKS[each]
+        text = shown(run.text, terminal=True)
+        # An escape sequence over a line break would colour the rest of the line in some terminals.
+        lines = [click.style(line, **styled) if line else "" for line in text.split("\n")]
+        click.echo("\n".join(lines) if styled else text, nl=False)
+
     def _line(self, text: str) -> None:
         self._clear()
         answer(text)
@@ -111,6 +154,7 @@ class Lines:
         if self._open:
             answer("")
             self._open = False
+            self._reply.interrupted()
 
     def _draw(self) -> None:
         if not self._draws or self._open:

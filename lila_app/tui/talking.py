@@ -20,6 +20,7 @@ from lila_app.tui.preparing import Bar
 from lila_app.tui.session_model import TITLE_LENGTH, SessionModel
 from lila_app.views import Progress
 from lila_app.voice.model import Phase
+from lila_app.voice.readable import plain
 from lila_app.voice.view import status
 
 if TYPE_CHECKING:
@@ -144,6 +145,11 @@ class Talking:
     def said(self, turn: int, text: str) -> None:
         """Write a piece of the reply as it is spoken."""
         self._later(lambda: self._write(turn, text))
+
+    def unspoken(self, turn: int, text: str) -> None:
+        """Say it below the conversation: what stays of the turn is what was heard."""
+        del turn
+        self.told(plain(text), "")
 
     def interrupted(self, turn: int, heard: str) -> None:
         """Keep what was heard alone."""

@@ -18,6 +18,7 @@ from lila_app.voice.model import (
     Settle,
     Show,
     Tell,
+    Unspoken,
 )
 from lila_app.voice.playback import Begun
 from lila_app.voice.tracing import Tracing
@@ -97,6 +98,8 @@ class Showing:
                 self._over(turn)
             case Tell(text=text, hint=hint):
                 self.tell(text, hint)
+            case Unspoken(turn=turn, text=text):
+                self._view.unspoken(turn, text)
             case Show(phase=phase, muted=muted):
                 self._show(phase, muted)
             case _:

@@ -286,7 +286,15 @@ class Tell:
     hint: str = ""
 
 
-Action = Open | Recognise | Ask | Settle | Drop | Say | Hold | Resume | Cut | Show | Tell
+@dataclass(frozen=True, slots=True)
+class Unspoken:
+    """Show a whole reply, as the model wrote it: nobody can hear it."""
+
+    turn: int
+    text: str
+
+
+Action = Open | Recognise | Ask | Settle | Drop | Say | Hold | Resume | Cut | Show | Tell | Unspoken
 
 
 # -- sound ----------------------------------------------------------------------------------------

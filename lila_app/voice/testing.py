@@ -282,6 +282,10 @@ class Recorder:
         """What LILA says."""
         self.lines.append(f"{turn} said: {text}")
 
+    def unspoken(self, turn: int, text: str) -> None:
+        """What LILA would have said."""
+        self.lines.append(f"{turn} unspoken: {text}")
+
     def interrupted(self, turn: int, heard: str) -> None:
         """What was heard of it."""
         self.lines.append(f"{turn} interrupted: {heard}")

@@ -33,6 +33,10 @@ class View(Protocol):
         """The next piece of the reply, as its model wrote it, begins to be heard."""
         ...
 
+    def unspoken(self, turn: int, text: str) -> None:
+        """The whole reply, as its model wrote it, which nobody can hear; it is to be read."""
+        ...
+
     def interrupted(self, turn: int, heard: str) -> None:
         """The reply ends here: `heard`, in place of all that was told of it, is what was heard."""
         ...

@@ -301,10 +301,10 @@ async def test_a_voice_that_hangs_is_told_and_replies_are_shown_until_it_makes_s
     async with room(policy, duplex=False, voice=voice) as it:
         await it.ask("first.")
         await it.quiet_until(lambda: any("makes no sound" in line for line in it.view.lines))
-        await it.quiet_until(lambda: "told: You said first. That is all." in it.view.lines)
+        await it.quiet_until(lambda: "1 unspoken: You said first. That is all." in it.view.lines)
         await it.quiet_until(lambda: it.phase == "listening")
         await it.ask("second.")
-        await it.quiet_until(lambda: "told: You said second. That is all." in it.view.lines)
+        await it.quiet_until(lambda: "2 unspoken: You said second. That is all." in it.view.lines)
         it.sound.report(Lost("speaker", "unplugged"))
         voices[0].go.set()
         await it.quiet_until(lambda: voices[0].made)

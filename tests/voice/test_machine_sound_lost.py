@@ -15,6 +15,7 @@ from lila_app.voice.model import (
     Settle,
     Show,
     Tell,
+    Unspoken,
 )
 from tests.voice.talk import HEARD, LOUD, Talk, answered
 
@@ -58,7 +59,7 @@ def test_a_speaker_that_stays_away_has_the_reply_shown() -> None:
     talk.paused(HEARD)
     talk.wait(10_000)
     assert talk.log[-2:] == [
-        Tell("The capital of France is Paris. It has two million people."),
+        Unspoken(1, "The capital of France is Paris. It has two million people."),
         Cut(1, 1, HEARD),
     ]
     assert talk.state.phase is Phase.LISTENING
@@ -75,7 +76,7 @@ def test_a_reply_that_cannot_be_spoken_is_shown_once_it_is_whole() -> None:
     talk.wait(11_000)
     assert "Cut" not in talk.kinds()
     talk.write(" are you?", end=True)
-    assert talk.log[-2:] == [Tell("Good day. How are you?"), Cut(1, 1, "Good")]
+    assert talk.log[-2:] == [Unspoken(1, "Good day. How are you?"), Cut(1, 1, "Good")]
 
 
 def test_without_a_speaker_replies_are_shown() -> None:
@@ -84,7 +85,7 @@ def test_without_a_speaker_replies_are_shown() -> None:
     talk.say("Hello.")
     talk.quiet(400)
     talk.write("Good ", "day.", end=True)
-    assert talk.log[-1] == Tell("Good day.")
+    assert talk.log[-1] == Unspoken(1, "Good day.")
     assert "Say" not in talk.kinds()
     assert talk.state.phase is Phase.LISTENING
 

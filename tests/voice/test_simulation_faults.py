@@ -109,7 +109,7 @@ def test_what_never_comes_back_is_said_once(policy: VoicePolicy, part: Part) -> 
     waits = "no microphone" if part == "microphone" else "listening"
     assert scene.phases[-2:] == [waits, "ended"]
     if part == "speaker":
-        assert scene.lines("told: The Seine flows. The Loire")  # shown, as nobody hears it
+        assert scene.lines("1 unspoken: The Seine flows. The Loire")  # shown, as nobody hears it
 
 
 @pytest.mark.slow

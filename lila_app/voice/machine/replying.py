@@ -19,6 +19,7 @@ from lila_app.voice.model import (
     Settle,
     Silent,
     Tell,
+    Unspoken,
 )
 
 _NOTHING = "the model gave no words"
@@ -179,7 +180,7 @@ def show(move: Move) -> None:
     """Show a whole reply that cannot be spoken."""
     reply = move.answer()
     if reply.written.strip():
-        move.do(Tell(reply.written.strip()))
+        move.do(Unspoken(reply.turn, reply.written.strip()))
     if reply.failure:
         move.do(Tell(*reply.failure))
 
