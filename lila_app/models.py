@@ -182,14 +182,18 @@ class Roster:
         return tuple(found) + self._unable()
 
     def _unable(self) -> tuple[str, ...]:
-        """Jobs a model may help with by the settings, and whose chain names no capable one."""
+        """Jobs a model may help with by the settings, and whose chain names no capable one.
+
+        Titles as they are shipped are no mistake: whoever wants none by a model leaves them so.
+        """
         if not self._settings.memory.use_model:
             return ()
         table = self.table
+        titles = [job for job in ("title",) if set(table.chains[job]) != {DEFAULT}]
         return tuple(
             f"gateway.toml: jobs.{job}: memory.use_model is on, and none of "
             f"{', '.join(table.chains[job])} is capable; name a model that is"
-            for job in ("summary", "extraction", "title")
+            for job in ("summary", "extraction", *titles)
             if not any(table.capable(one) and one != DEFAULT for one in table.chains[job])
         )
 

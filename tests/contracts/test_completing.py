@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lila_app.assistant import Lila, open_lila
-from lila_app.completing import ModelCompleter
+from lila_app.completing import Job, ModelCompleter
 from lila_app.embedding.port import Embedder
 from lila_app.paths import Home
 from lila_app.storage.connection import Store
@@ -25,6 +25,7 @@ __all__ = ["wire"]
 
 SUMMARY = GOOD["conversation summary"]
 FACTS = GOOD["memory extraction"]
+TITLE = GOOD["session title"]
 
 
 def completer(lila: Lila) -> ModelCompleter:
@@ -38,22 +39,28 @@ def settle(home: Path, settings: str, gateway: str = "") -> None:
     (place.policies_dir / "gateway.toml").write_text(gateway)
 
 
-def test_both_jobs_go_over_every_wire_under_their_schema_and_are_billed_by_job(
+def test_every_job_goes_over_every_wire_under_its_schema_and_is_billed_by_job(
     wire: Wire, home: Path, embedder: Embedder
 ) -> None:
     settle(home, "[memory]\nuse_model = true\n")
     with open_lila(home, provider=wire.provider, embedder=embedder, clock=FakeClock()) as lila:
         asked = completer(lila)
-        assert asked.of("summary") == asked.of("extraction") == wire.provider.name
-        wire.says([(json.dumps(SUMMARY), ()), ("No.", ()), (json.dumps(FACTS), ())])
+        jobs: tuple[Job, ...] = ("summary", "extraction", "title")
+        assert {asked.of(job) for job in jobs} == {wire.provider.name}
+        said = json.dumps(SUMMARY), "No.", json.dumps(FACTS), json.dumps(TITLE)
+        wire.says([(one, ()) for one in said])
         assert asked.answer("summary", TALK.texts) == SUMMARY
         assert asked.answer("extraction", TALK.texts) == FACTS
-        first, second, third = (json.dumps(body, ensure_ascii=False) for body in wire.bodies())
+        assert asked.answer("title", TALK.texts) == TITLE
+        first, second, third, fourth = (
+            json.dumps(body, ensure_ascii=False) for body in wire.bodies()
+        )
         assert "[t1]" in first and "My boat is called Cotovia" in first and "sentences" in first
         assert "favourite_*" in second and "That answer cannot be used" in third
+        assert "You name a conversation" in fourth and "My boat is called Cotovia" in fourth
         with Store.open(lila.home.profile_db("default")) as store, store.read() as connection:
             rows = connection.execute("select job, slot from usage order by id").fetchall()
-    assert rows == [(job, "background") for job in ("summary", "extraction", "extraction")]
+    assert rows == [(job, "background") for job in ("summary", "extraction", "extraction", "title")]
 
 
 def test_without_the_setting_nothing_is_sent(wire: Wire, home: Path, embedder: Embedder) -> None:
@@ -145,5 +152,12 @@ def test_the_check_of_the_tables_says_where_the_setting_finds_nobody(
 ) -> None:
     settle(home, "[memory]\nuse_model = true\n")
     with open_lila(home, embedder=embedder) as lila:
-        said = [line for line in lila.policy.check() if "use_model" in line]
-        assert [line.split(":")[1].strip() for line in said] == ["jobs.summary", "jobs.extraction"]
+        both = ["jobs.summary", "jobs.extraction"]
+        assert _unable(lila) == both, "titles as shipped are the first words, which is a choice"
+        (lila.home.policies_dir / "gateway.toml").write_text('[jobs]\ntitle = ["local/weak"]\n')
+        assert _unable(lila) == [*both, "jobs.title"]
+
+
+def _unable(lila: Lila) -> list[str]:
+    said = [line for line in lila.policy.check() if "use_model" in line]
+    return [line.split(":")[1].strip() for line in said]
