@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,21 @@ def lila(home: Path, *args: str, stdin: bytes | None = b"", **env: str) -> Outco
         check=False,
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@contextmanager
+def launched(
+    home: Path, *command: str, stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Python with these arguments, to talk to while it runs; at the end it is waited for."""
+    with subprocess.Popen(
+        [sys.executable, *command],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(home),
+    ) as process:
+        yield process
 
 
 def here(home: Path, *args: str, stdin: bytes = b"") -> Outcome:

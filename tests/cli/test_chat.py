@@ -12,7 +12,7 @@ from lila_app.errors import UnavailableError
 from lila_app.events import TextDelta
 from tests.cli.conftest import Say
 from tests.cli.fake import SESSION, FakeLila
-from tests.cli.lila import environment
+from tests.cli.lila import environment, launched
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal, terminal
 
 FAKE = ("-m", "tests.cli.run_fake")
@@ -165,13 +165,7 @@ def test_a_person_who_waits_sees_that_something_happens(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_interrupted_says_where_the_partial_reply_is(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, *FAKE, "never-ends", "ask", "hi"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    ) as process:
+    with launched(tmp_path, *FAKE, "never-ends", "ask", "hi") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         said = b""

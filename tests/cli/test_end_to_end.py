@@ -7,15 +7,13 @@ import os
 import re
 import signal
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.lila import Outcome, environment, here, lila
+from tests.cli.lila import Outcome, here, launched, lila
 from tests.cli.model_server import ModelServer, model_server
 from tests.cli.terminal import CTRL_C, CTRL_Q, terminal
 from tests.waiting import PATIENCE, SOON
@@ -299,13 +297,7 @@ def test_an_interrupted_script_exits_130_and_keeps_it_too(
     tmp_path: Path, server: ModelServer
 ) -> None:
     server.hang = True
-    with subprocess.Popen(
-        [sys.executable, "-m", "lila_app", "ask", "Tell me everything"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    ) as process:
+    with launched(tmp_path, "-m", "lila_app", "ask", "Tell me everything") as process:
         assert process.stdout is not None
         said = b""
         while b"there." not in said:

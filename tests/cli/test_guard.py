@@ -11,7 +11,7 @@ import pytest
 from lila_app import errors
 from lila_app.cli.guard import explain, guarded
 from lila_app.cli.output import shown
-from tests.cli.lila import environment, lila
+from tests.cli.lila import environment, launched, lila
 
 EVERY_ERROR = [
     kind
@@ -82,12 +82,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         "import sys\n"
         "sys.exit(guarded(lambda: [answer('line') for _ in range(100_000)]))\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    ) as process:
+    with launched(tmp_path, "-c", script) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
@@ -97,12 +92,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 def test_a_command_whose_reader_is_gone_ends_as_shells_expect_it(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "lila_app", "policy", "show"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    ) as process:
+    with launched(tmp_path, "-m", "lila_app", "policy", "show") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -136,12 +126,8 @@ def test_streams_that_are_closed_or_full_are_survived(
 
 
 def test_a_hundred_megabytes_on_stdin_are_refused_without_being_read(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "lila_app", "ask", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path / "home"),
+    with launched(
+        tmp_path / "home", "-m", "lila_app", "ask", "-", stdin=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         written = 0

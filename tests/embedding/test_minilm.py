@@ -3,8 +3,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from tokenizers import Tokenizer
 from lila_app.embedding import Embedder, MiniLM
 from lila_app.errors import ChecksumError, MissingWeightsError
 from tests.embedding.conftest import VOCABULARY
+from tests.processes import printed
 
 TEXTS = (
     "The dentist is on Thursday at nine.",
@@ -121,14 +120,8 @@ def test_another_process_with_other_thread_settings_gives_the_same_bits(minilm: 
         "print(hashlib.sha256(model.embed(TEXTS).tobytes()).hexdigest())"
     )
     threads = {"OMP_NUM_THREADS": "7", "OPENBLAS_NUM_THREADS": "5", "RAYON_NUM_THREADS": "3"}
-    output = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **threads, "PYTHONHASHSEED": "12345", "LC_ALL": "C"},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    environment = {**os.environ, **threads, "PYTHONHASHSEED": "12345", "LC_ALL": "C"}
+    output = printed(code, env=environment)
     assert output.strip() == hashlib.sha256(minilm.embed(TEXTS).tobytes()).hexdigest()
 
 
@@ -174,11 +167,4 @@ def test_nothing_heavy_is_imported_before_the_first_vector() -> None:
         "import sys, lila_app.embedding as e; from pathlib import Path; e.MiniLM(Path('x'))\n"
         "print([m for m in ('onnxruntime', 'tokenizers', 'tiktoken', 'numpy') if m in sys.modules])"
     )
-    output = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert output.strip() == "[]"
+    assert printed(code).strip() == "[]"

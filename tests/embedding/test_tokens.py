@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from lila_app.embedding import Counter, load_counter, remember, tokens
 from lila_app.errors import ChecksumError, MissingWeightsError
+from tests.processes import printed
 
 _shared = load_counter()
 
@@ -65,15 +64,7 @@ def test_loading_writes_no_cache_and_opens_no_socket(tmp_path: Path) -> None:
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith(("TIKTOKEN", "DATA_"))
     }
-    output = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**environment, "TMPDIR": str(tmp_path)},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert output.strip() == "6"
+    assert printed(code, env={**environment, "TMPDIR": str(tmp_path)}).strip() == "6"
     assert list(tmp_path.iterdir()) == []
 
 

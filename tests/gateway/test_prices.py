@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -10,6 +8,7 @@ import pytest
 
 from lila_app.gateway.port import Usage
 from lila_app.gateway.prices import PUBLISHED, Prices, dated
+from tests.processes import printed
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -116,7 +115,4 @@ def test_nothing_is_fetched_and_no_updater_runs() -> None:
         "cost = Prices().cost('openai/gpt-5.5', Usage(10, 0, 0, 1), datetime.now(UTC))\n"
         "print(cost.usd, threading.active_count())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split()[1] == "1"
+    assert printed(script).split()[1] == "1"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from lila_app.privacy.detection import Detector
 from lila_app.privacy.names import Names
 from lila_app.privacy.spans import resolved
 from tests.privacy.conftest import rules
+from tests.processes import printed
 
 ALL = '[wire]\nalso = ["person", "location", "organisation", "date", "group", "internet"]'
 
@@ -42,15 +41,7 @@ def test_nothing_is_asked_of_the_network_and_no_cache_is_written(tmp_path: Path)
         "PATH": "/usr/bin:/bin",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", _DENIED],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.returncode == 0, done.stderr
+    printed(_DENIED, env=environment)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

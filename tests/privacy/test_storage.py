@@ -32,6 +32,7 @@ from tests.privacy.redacted import (
     redacting,
 )
 from tests.traces import holding, values
+from tests.waiting import until
 
 LIMITS = ModelLimits(window=100_000, context_budget=50_000, tools=True)
 
@@ -211,11 +212,11 @@ def test_what_a_model_finds_in_the_words_is_kept_as_they_are(tmp_path: Path) -> 
     quote = f"My letters go to {MAIL} these days"
     with opened(tmp_path, provider) as lila:
         lila._resources.afterwards.learns = False  # pyright: ignore[reportPrivateUsage]  # by hand below
-        session: str | None = None
+        session = lila.sessions.create("The rain").id
         for number in range(LEAST_TURNS):
             provider.enqueue("I see.")
             said = quote if number == 1 else f"It rained {number} times, alas"
-            session = turn(lila, said, session)[0].session_id  # type: ignore[union-attr]
+            turn(lila, said, session)
         entry = {
             "turn": "t2", "quote": quote, "subject": "me", "predicate": "lives_in", "value": MAIL,
             "negated": False, "holds_from": None, "holds_until": None,
@@ -229,4 +230,25 @@ def test_what_a_model_finds_in_the_words_is_kept_as_they_are(tmp_path: Path) -> 
         with lila._resources.store.read() as connection:  # pyright: ignore[reportPrivateUsage]
             rows = connection.execute("select value from facts where extractor <> 'rules'")
             assert rows.fetchall() == [("[MAIL1]",)]
+    assert holding(tmp_path, VALUES) == []
+
+
+@pytest.mark.slow
+def test_a_title_a_model_made_is_kept_with_placeholders_and_listed_with_the_values(
+    tmp_path: Path,
+) -> None:
+    place = redacting(tmp_path)
+    (place.policies_dir / "gateway.toml").write_text(
+        '[limits."scripted/test"]\nwindow = 100_000\ncontext_budget = 50_000\ncapable = true\n'
+    )
+    place.settings_file.write_text("[memory]\nuse_model = true\nlearn = false\n")
+    made = json.dumps({"title": f"Letters to {MAIL}", "names": []})
+    provider = ScriptedProvider("I see.", made)
+    with opened(tmp_path, provider) as lila:
+        turn(lila, f"Where do I write to, {MAIL} or {NEW}?")
+        until(lambda: lila.sessions.list()[0].title == f"Letters to {MAIL}")
+        with lila._resources.store.read() as connection:  # pyright: ignore[reportPrivateUsage]
+            (kept,) = connection.execute("select title from sessions").fetchone()
+    assert kept == "Letters to [MAIL1]"
+    assert MAIL in provider.requests[1].messages[-1].content  # a model on this machine
     assert holding(tmp_path, VALUES) == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import lzma
-import subprocess
-import sys
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +15,6 @@ from lila_app.storage.documents import DocumentRow, NewChunk
 from lila_app.storage.driver import sqlite
 from lila_app.storage.turns import TurnRow
 
-ROOT = Path(__file__).parents[2]
 AT = "2026-11-30T11:58:33+00:00"
 LATER = "2026-12-01T08:00:00+00:00"
 POLICY = '{"chat": {}}'
@@ -170,22 +167,3 @@ def places_of(path: Path, needle: str) -> list[str]:
     finally:
         connection.close()
     return found
-
-
-def child(script: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """Another process running a script with the repository importable."""
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-
-
-def outcome(process: subprocess.Popen[str]) -> str:
-    """What a child printed; its failure is the test's."""
-    out, err = process.communicate(timeout=100)
-    assert process.returncode == 0, err
-    return out

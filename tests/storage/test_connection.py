@@ -19,7 +19,8 @@ from lila_app.storage import driver, memories, sessions, turns
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import sqlite
 from lila_app.storage.migrations import MIGRATIONS
-from tests.storage.builders import AT, child, outcome, session
+from tests.processes import child, outcome
+from tests.storage.builders import AT, session
 
 
 def _mode(path: Path) -> int:

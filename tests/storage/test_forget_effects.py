@@ -20,7 +20,8 @@ from lila_app.storage import (
     turns,
 )
 from lila_app.storage.connection import Store
-from tests.storage.builders import AT, child, exchange, outcome, session
+from tests.processes import child, outcome
+from tests.storage.builders import AT, exchange, session
 from tests.storage.forgetting import SECRET, WORDS, nowhere, whole
 from tests.waiting import PATIENCE
 

@@ -12,7 +12,8 @@ from lila_app.storage.contents import ContentRow
 from lila_app.storage.ledger import PrefixRow, Spent, UsageRow
 from lila_app.storage.ratios import RatioRow
 from lila_app.storage.reuse import Place
-from tests.storage.builders import AT, LATER, answered, child, outcome, places_of, save, session
+from tests.processes import child, outcome
+from tests.storage.builders import AT, LATER, answered, places_of, save, session
 
 PROVIDER = UsageRow(AT, None, "openai", "small", 900, 800, None, 40, 120, 900, "stop")
 PROFILE = PrefixRow("profile", "a" * 64, 700, "long")

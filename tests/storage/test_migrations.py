@@ -10,7 +10,8 @@ from lila_app.storage import check, events, files, ledger, memories, migrations,
 from lila_app.storage.connection import Store
 from lila_app.storage.driver import Connection, sqlite
 from lila_app.storage.ledger import UsageRow
-from tests.storage.builders import AT, child, outcome
+from tests.processes import child, outcome
+from tests.storage.builders import AT
 
 NEXT = len(migrations.MIGRATIONS) + 1
 

@@ -10,7 +10,8 @@ import pytest
 
 from lila_app.storage import check, documents, memories, turns
 from lila_app.storage.connection import Store
-from tests.storage.builders import child, outcome, session
+from tests.processes import child, outcome
+from tests.storage.builders import session
 
 _WRITE = """
 import sys

@@ -14,7 +14,8 @@ from lila_app.errors import UsageError
 from lila_app.storage import erasure, matrix, memories, sessions, turns, vectors
 from lila_app.storage.connection import Store
 from lila_app.storage.matrix import Floats
-from tests.storage.builders import AT, child, exchange, files_of, outcome, session
+from tests.processes import child, outcome
+from tests.storage.builders import AT, exchange, files_of, session
 from tests.waiting import PATIENCE
 
 
