@@ -177,13 +177,13 @@ def extractions(provider: ScriptedProvider) -> list[str]:
 
 
 def converse(lila: Lila, provider: ScriptedProvider, turns: int) -> None:
-    session: str | None = None
+    session = lila.sessions.create("The rain").id  # named, so that no model is asked for a title
     for number in range(turns):
         provider.enqueue("I see.")
         said = (
             "My hat hangs in Porto these days" if number == 1 else f"It rained {number} times, alas"
         )
-        session = say(lila, said, session=session).session_id
+        say(lila, said, session=session)
 
 
 def test_turns_wait_until_several_are_asked_about_together_and_each_is_asked_about_once(
@@ -192,7 +192,7 @@ def test_turns_wait_until_several_are_asked_about_together_and_each_is_asked_abo
     converse(lila, provider, LEAST_TURNS - 1)
     assert learn(lila) == 0 and extractions(provider) == []
     provider.enqueue("I see.")
-    say(lila, "And that was that, in the end")
+    say(lila, "And that was that, in the end", session=lila.sessions.create("The end").id)
     answer = {"memories": [entry("t2", "My hat hangs in Porto these days", "Porto")]}
     provider.enqueue(json.dumps(answer))
     assert learn(lila) >= 1
@@ -254,7 +254,8 @@ def test_what_a_tool_kept_because_the_person_asked_is_not_noted_once_more(
     lila: Lila, provider: ScriptedProvider
 ) -> None:
     provider.enqueue("I see.")
-    say(lila, "Please remember that I keep bees in the orchard")
+    bees = lila.sessions.create("Bees").id
+    say(lila, "Please remember that I keep bees in the orchard", session=bees)
     lila.memory.add("The person keeps bees in the orchard", source_turn="t1")
     learn(lila)
     assert [one.text for one in lila.memory.list()] == ["The person keeps bees in the orchard"]
