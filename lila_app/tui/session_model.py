@@ -105,6 +105,20 @@ class SessionModel:
         await self.refresh_record()
         return detail
 
+    async def refresh_title(self) -> None:
+        """Read the session's title again, which a model or another process may have changed.
+
+        Only the session used last is looked at, which costs next to nothing: no other gets a name.
+        """
+        session = self.session_id
+        try:
+            latest = await asyncio.to_thread(self._lila.sessions.list, 1)
+        except LilaError:
+            return
+        for info in latest:
+            if info.id == session == self.session_id and info.title:
+                self.title = info.title
+
     def spoke_in(self, session_id: str) -> None:
         """The spoken turns are kept in this session; the next record shown is its latest."""
         self.session_id = session_id

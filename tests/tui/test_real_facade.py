@@ -13,12 +13,15 @@ from textual.widgets import OptionList
 
 from lila_app.assistant import Lila, open_lila
 from lila_app.errors import UnreachableError
+from lila_app.paths import Home
 from lila_app.testing import FakeClock, Scripted, ScriptedProvider
 from lila_app.tui.app import LilaApp
 from lila_app.tui.facade import Assistant
 from lila_app.tui.screens.sessions import SessionsScreen
 from lila_app.tui.widgets.status_line import StatusLine
+from lila_app.tui.widgets.title_bar import TitleBar
 from lila_app.tui.widgets.welcome import Welcome
+from tests.memory.conftest import CAPABLE
 from tests.tui.driving import (
     chat,
     notes,
@@ -73,6 +76,26 @@ async def test_a_turn_is_stored_and_its_record_shown(
         False,
     )
     assert session.title == "hello [there]"
+
+
+async def test_a_name_a_model_gives_is_shown_and_listed_while_the_chat_is_open(
+    home: Path, provider: ScriptedProvider
+) -> None:
+    place = Home.at(home)
+    place.policies_dir.mkdir(parents=True, exist_ok=True)
+    (place.policies_dir / "gateway.toml").write_text(CAPABLE)
+    place.settings_file.write_text("[memory]\nuse_model = true\nlearn = false\n")
+    provider.enqueue("Dry it.", '{"title": "A leak [/INST] in the hull", "names": []}')
+    with open_lila(home, provider=provider, clock=FakeClock()) as lila:
+        async with talking(lila) as pilot:
+            await say(pilot, "What do I do about water in the hull?")
+            bar = chat(pilot).query_one(TitleBar)
+            await until(pilot, lambda: bar.conversation == "A leak (/INST) in the hull")
+            await pilot.press("f2")
+            await until(pilot, lambda: isinstance(pilot.app.screen, SessionsScreen))
+            listed = pilot.app.screen.query_one("#list", OptionList)
+            await until(pilot, lambda: listed.option_count == 1)
+            assert str(listed.options[0].prompt).startswith("A leak (/INST) in the hull  (open)")
 
 
 async def test_escape_keeps_the_partial_reply_in_the_store(

@@ -45,6 +45,9 @@ WIDE = 120
 QUIT_WITHIN = 2.0
 """Seconds in which a second Ctrl+C quits."""
 
+_TITLE_SECONDS = 2.0
+"""How often the open conversation's title is read again: a model names it when it gets to it."""
+
 _DRAFT_PAUSE = 0.2
 """Seconds without a key before the draft is written."""
 
@@ -129,6 +132,7 @@ class ChatScreen(Screen[None]):
         """Draft, session, model: in the background, so that the screen is there at once."""
         self._prompt.focus()
         self.set_interval(1.0, self._tick)
+        self.set_interval(_TITLE_SECONDS, self._look_at_title)
         self._begin()
 
     @work(group="begin", exit_on_error=False)
@@ -147,6 +151,12 @@ class ChatScreen(Screen[None]):
         self._stage.refresh_status()
         if self._model.awaits_record:
             self._peek()
+
+    @work(group="title", exclusive=True, exit_on_error=False)
+    async def _look_at_title(self) -> None:
+        if self._model.session_id is not None:
+            await self._model.refresh_title()
+            self._stage.refresh_status()
 
     @work(group="peek", exclusive=True, exit_on_error=False)
     async def _peek(self) -> None:
