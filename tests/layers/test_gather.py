@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lila_app.context import Policy
-from lila_app.context.items import Item, Placement, recalled
+from lila_app.context.items import Forms, Item, Placement, recalled
 from lila_app.embedding.tokens import Counter
 from lila_app.errors import StorageError
 from lila_app.layers import variants
@@ -137,6 +137,15 @@ def test_shorter_forms_are_shorter_and_hold_only_words_of_the_whole(text: str) -
     for form in forms[1:]:
         cut = {word for word in form.text.split() if word.endswith("…")}
         assert set(form.text.split()) - cut <= words
+
+
+@given(st.lists(st.text(max_size=300), max_size=12), st.text(max_size=60))
+def test_no_shorter_form_is_shorter_than_is_said_before_it_is_made(
+    sentences: list[str], head: str
+) -> None:
+    forms = variants.of_text(head, ". ".join(sentences), len)
+    least = forms.least if isinstance(forms, Forms) else 1
+    assert least <= min(form.tokens for form in forms)
 
 
 def test_a_scrap_is_not_a_shorter_form(count: Counter) -> None:
