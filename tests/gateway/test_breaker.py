@@ -8,7 +8,13 @@ from collections.abc import Callable
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from lila_app.errors import (
     AuthenticationError,
@@ -308,5 +314,14 @@ class AnyHistory(RuleBasedStateMachine):
             assert self.state.failures < RULES.failures
 
 
-AnyHistory.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
-TestAnyHistory = AnyHistory.TestCase
+def _many(examples: int) -> settings:
+    return settings(max_examples=examples, stateful_step_count=40, deadline=None)
+
+
+def test_the_laws_hold_for_any_history() -> None:
+    run_state_machine_as_test(AnyHistory, settings=_many(40))
+
+
+@pytest.mark.slow
+def test_the_laws_hold_for_many_histories() -> None:
+    run_state_machine_as_test(AnyHistory, settings=_many(200))

@@ -21,7 +21,7 @@ from lila_app.errors import (
 from lila_app.gateway.calls.calling import Switched
 from lila_app.gateway.port import Finished, ProviderEvent, TextDelta
 from lila_app.testing import Scripted
-from tests.gateway.bench import ASKED, Bench, model, switches, text
+from tests.gateway.bench import ASKED, RULES, Bench, model, switches, text
 
 ERRORS = (
     UnavailableError("down"),
@@ -44,10 +44,15 @@ endings = st.builds(
 )
 
 
+ASKINGS = 8
+REPLIES = ASKINGS * RULES.attempts
+"""Of each model: no more can be asked for."""
+
+
 @given(
-    scripts=st.lists(st.lists(endings, min_size=40, max_size=40), min_size=1, max_size=3),
-    pauses=st.lists(st.sampled_from([0, 5, 31, 700, 4_000]), min_size=1, max_size=8),
-    closes=st.lists(st.none() | st.integers(1, 4), min_size=8, max_size=8),
+    scripts=st.lists(st.lists(endings, min_size=REPLIES, max_size=REPLIES), min_size=1, max_size=3),
+    pauses=st.lists(st.sampled_from([0, 5, 31, 700, 4_000]), min_size=1, max_size=ASKINGS),
+    closes=st.lists(st.none() | st.integers(1, 4), min_size=ASKINGS, max_size=ASKINGS),
 )
 @settings(max_examples=60)
 async def test_whatever_fails_there_is_one_voice_and_every_call_is_on_record(

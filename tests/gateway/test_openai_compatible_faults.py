@@ -132,6 +132,7 @@ async def test_what_came_before_a_fault_was_delivered(server: ChatServer) -> Non
         (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3_000, 3_600),
         (format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True), 0.0, 0.0),
     ],
+    ids=["seconds", "a time to come", "a time gone by"],
 )
 async def test_being_asked_to_wait_says_how_long(
     server: ChatServer, header: str, least: float, most: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import zipfile
 from collections.abc import Callable
@@ -65,9 +66,12 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
 def test_a_model_of_the_right_size_and_the_wrong_bytes_is_not_loaded(
     models_dir: Path, tmp_path: Path
 ) -> None:
-    data = bytearray((models_dir / SMOLLM2.file).read_bytes())
-    data[len(data) // 2] ^= 1
-    write(tmp_path / SMOLLM2.file, bytes(data))
+    shutil.copyfile(models_dir / SMOLLM2.file, tmp_path / SMOLLM2.file)
+    with (tmp_path / SMOLLM2.file).open("r+b") as file:
+        file.seek(SMOLLM2.size // 2)
+        (byte,) = file.read(1)
+        file.seek(SMOLLM2.size // 2)
+        file.write(bytes([byte ^ 1]))
     with pytest.raises(ChecksumError, match="SHA-256") as caught:
         verify(find(DEFAULT, tmp_path))
     assert "`lila models pull`" in caught.value.hint
