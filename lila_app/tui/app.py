@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
@@ -11,6 +12,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from lila_app.tui import clipboard
 from lila_app.tui.facade import Assistant
 from lila_app.tui.plain import visible
 from lila_app.tui.screens.chat import ChatScreen
@@ -86,6 +88,12 @@ class LilaApp(App[None]):
             timeout=timeout,
             markup=False,
         )
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put text on the clipboard, also from within tmux and GNU screen."""
+        self._clipboard = text
+        if self._driver is not None:
+            clipboard.copy(text, self._driver.write, os.environ)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the command palette (Ctrl+P) offers."""
