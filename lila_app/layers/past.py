@@ -72,7 +72,7 @@ class Past:
             exclude_session=exclude_session,
             also=hits,
         )
-        cosines = {number(hit.id, "t"): hit.cosine_bp for hit in near}
+        cosines = {hit.rowid: hit.cosine_bp for hit in near}
         asked = hints.read(question.text, question.now)
         found = self._candidates(sorted({*hits, *cosines}), cosines, question, asked)
         best = sorted(found, key=lambda row: (-round(found[row].strength, 9), row))

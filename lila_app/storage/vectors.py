@@ -43,6 +43,7 @@ class VectorHit:
     """A neighbour; `cosine_bp` is the cosine in basis points, -10,000..10,000."""
 
     id: str
+    rowid: int
     cosine_bp: int
 
 
@@ -223,18 +224,19 @@ def search(
             excluded = [row[0] for row in found]
         with held.lock:
             rows, vectors = held.candidates(connection, query, k, excluded, also)
-        scored = dict(zip(rows, matrix.scores(vectors, query), strict=True))
-        ids = _ids_of(connection, table, rows)
-    wanted = set(also)
-    # Of some three hundred candidates; an order by id is dear, and most are behind the k-th.
-    best = sorted((scored[row] for row in ids), reverse=True)[:k]
-    kept = [
-        (VectorHit(id, scored[row]), row)
-        for row, id in ids.items()
-        if row in wanted or (best and scored[row] >= best[-1])
-    ]
-    kept.sort(key=lambda hit: (-hit[0].cosine_bp, sort_key(hit[0].id)))
-    return [hit for place, (hit, row) in enumerate(kept) if place < k or row in wanted]
+        scored = matrix.scores(vectors, query)
+        wanted = set(also)
+        # Most candidates are behind the k-th, and an id and its place in the order are dear.
+        least = (sorted(scored, reverse=True)[:k] or [matrix.TOP + 1])[-1]
+        near = {
+            row: score
+            for row, score in zip(rows, scored, strict=True)
+            if score >= least or row in wanted
+        }
+        ids = _ids_of(connection, table, list(near))
+    hits = [VectorHit(id, row, near[row]) for row, id in ids.items()]
+    hits.sort(key=lambda hit: (-hit.cosine_bp, sort_key(hit.id)))
+    return [hit for place, hit in enumerate(hits) if place < k or hit.rowid in wanted]
 
 
 def cosines(
