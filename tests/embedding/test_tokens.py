@@ -135,12 +135,23 @@ ROUGH = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=1_500, deadline=None)
-@given(ROUGH)
-def test_counts_add_up_over_pieces(text: str) -> None:
+def _adds_up(text: str) -> None:
     found = tokens.pieces(text)
     assert "".join(found) == text
     assert sum(map(_shared, found)) == _shared(text)
+
+
+@settings(max_examples=300)
+@given(ROUGH)
+def test_counts_add_up_over_pieces(text: str) -> None:
+    _adds_up(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_500)
+@given(ROUGH)
+def test_counts_add_up_over_the_pieces_of_many_texts(text: str) -> None:
+    _adds_up(text)
 
 
 def test_a_sentence_is_counted_once_in_whatever_text_it_stands() -> None:

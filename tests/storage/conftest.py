@@ -10,7 +10,7 @@ from lila_app.storage.connection import Store
 
 @pytest.fixture(autouse=True)
 def ready_store() -> None:
-    """Stores are made here, not copied."""
+    """Stores are made here, not copied, but where a property needs many (`copied_stores`)."""
 
 
 @pytest.fixture

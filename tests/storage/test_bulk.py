@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def shown(store: Store) -> tuple[Any, ...]:
     return log, rows, used
 
 
+@pytest.mark.usefixtures("copied_stores")
 @settings(max_examples=10)
 @given(MESSAGES, st.integers(0, 12))
 def test_many_at_once_are_the_same_rows_and_log_as_one_by_one(

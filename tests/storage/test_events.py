@@ -39,6 +39,7 @@ def _tamper(path: Path, *statements: str) -> None:
     connection.close()
 
 
+@pytest.mark.usefixtures("copied_stores")
 @settings(max_examples=40)
 @given(
     texts=st.lists(st.text(max_size=20), min_size=1, max_size=25),

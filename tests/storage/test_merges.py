@@ -60,6 +60,7 @@ def test_taking_a_merge_back_restores_what_was_and_leaves_what_was_learnt_since(
 person = st.integers(0, 5)
 
 
+@pytest.mark.usefixtures("copied_stores")
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(person, person), max_size=8), st.randoms(use_true_random=False))
 def test_merges_taken_back_in_any_order_leave_exactly_what_was(

@@ -35,6 +35,7 @@ def _bm25(texts: dict[str, list[str]], query: set[str]) -> dict[str, float]:
     return found
 
 
+@pytest.mark.usefixtures("copied_stores")
 @settings(max_examples=60)
 @given(
     rows=st.lists(

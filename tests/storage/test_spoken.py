@@ -251,6 +251,7 @@ def test_a_backup_brings_back_the_readings(store: Store, path: Path, tmp_path: P
         whole(other)
 
 
+@pytest.mark.usefixtures("copied_stores")
 @settings(max_examples=10)
 @given(st.lists(st.sampled_from(["revise", "reply", "heard", "settle", "withdraw"]), max_size=12))
 def test_whatever_happens_to_a_spoken_turn_the_store_is_whole(steps: list[str]) -> None:
