@@ -27,6 +27,7 @@ class ActivityRules:
     before: int
     shortest: int
     longest: int
+    hangs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ _TABLES = {
 }
 _NEGATIVE = ("least_likely",)
 _CHANCES = ("begins", "ends", "echo_share")
-_COUNTS = ("frames", "beam", "tokens", "first_words", "longest", "least")
+_COUNTS = ("frames", "beam", "tokens", "first_words", "longest", "least", "hangs")
 """Nothing works with none of these."""
 
 T = TypeVar("T")

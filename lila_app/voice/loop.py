@@ -11,8 +11,9 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from lila_app.voice.away import Away
 from lila_app.voice.driving import Driver, Showing
 from lila_app.voice.ear import Ear, kept_ms
 from lila_app.voice.hands import Hands, read
@@ -51,10 +52,11 @@ _LEVEL_FRAMES = 3
 
 _ENDING_SECONDS = 2.0
 
-_HANGS = "LILA's voice makes no sound"
-
-_Away = Literal["card", "voice"]
-"""What keeps replies from being heard: no speaker, or nothing to give it."""
+_NO_VOICE = "LILA's voice makes no sound"
+_NO_ACTIVITY = (
+    "LILA cannot tell whether anybody speaks: its model does not answer; if it stays so, end "
+    "talking and begin again"
+)
 
 
 def milliseconds() -> int:
@@ -83,10 +85,12 @@ class Loop:
         self._framed = False
         self._levels: list[int] = []
         self._speaker: Speaker | None = None
-        self._away: set[_Away] = set()
+        self.stuck = False
+        """Whether a model hung at the end: it cannot be used again."""
         policy = parts.policy
         state = start(Rules(policy, push_to_talk=parts.push_to_talk), duplex=False)
         self._showing = Showing(view, state.phase)
+        self._away = Away(self._take, self._showing.tell)
         self.playback = Playback(
             parts.synthesiser.rate,
             fade_ms=policy.interruption.fade,
@@ -152,9 +156,8 @@ class Loop:
 
     def _close(self) -> None:
         self._sound.close()
-        self._listener.close()
-        self._maker.close()
-        self._reader.close()
+        ended = [each.close() for each in (self._listener, self._maker, self._reader)]
+        self.stuck = not all(ended)
 
     # -- what the machine says ---------------------------------------------------------------------
 
@@ -217,32 +220,35 @@ class Loop:
         if isinstance(news, Tell):
             self._showing.tell(news.text, news.hint)
             return
-        if isinstance(news, Back):
-            if news.part == "microphone":
-                self._listener.interrupted()
-            elif self._speaker is not None:
-                self.playback.latency_ms = self._speaker.latency_ms
-        if news.part == "speaker":
-            self._speaks("card", news)
-        else:
-            self._take(news)
-
-    def _speaks(self, part: _Away, news: Lost | Back) -> None:
-        """What keeps replies from being heard is one thing to the machine, however many it is."""
         if isinstance(news, Lost):
-            self._away.add(part)
-        else:
-            self._away.discard(part)
-        if isinstance(news, Lost) or not self._away:
-            self._take(news)
+            self._away.lost("card", news)
+            return
+        if news.part == "microphone":
+            self._listener.interrupted()
+        elif self._speaker is not None:
+            self.playback.latency_ms = self._speaker.latency_ms
+        self._away.back("card", news)
 
-    def _watch_voice(self) -> None:
-        """A voice that hangs leaves replies to be shown until it has done what it was at."""
-        hangs = self._maker.waits_ms >= self._parts.policy.interruption.voice
-        if hangs and "voice" not in self._away:
-            self._speaks("voice", Lost("speaker", _HANGS))
-        elif not hangs and "voice" in self._away:
-            self._speaks("voice", Back("speaker", self._sound.duplex()))
+    def _watch(self) -> None:
+        """A model that hangs cannot be ended: its part is of no use until it has done what it was
+        at. Replies are shown then, and nobody is heard."""
+        policy = self._parts.policy
+        self._watched(
+            Lost("speaker", _NO_VOICE, gone=False),
+            hangs=self._maker.waits_ms >= policy.interruption.voice,
+        )
+        self._watched(
+            Lost("microphone", _NO_ACTIVITY, gone=False),
+            hangs=self._listener.waits_ms >= policy.activity.hangs,
+        )
+
+    def _watched(self, news: Lost, *, hangs: bool) -> None:
+        if hangs == self._away.known(news.part, "model"):
+            return
+        if hangs:
+            self._away.lost("model", news)
+        else:
+            self._away.back("model", Back(news.part, self._sound.duplex()))
 
     def _frame(self, number: int, speech: int, level: int) -> None:
         self._framed = True
@@ -256,7 +262,7 @@ class Loop:
         """Let time pass for the machine where no frame does."""
         while True:
             await asyncio.sleep(FRAME_MS / 1_000)
-            self._watch_voice()
+            self._watch()
             framed, self._framed = self._framed, False
             if not framed:
                 self._take(Tick())

@@ -72,11 +72,17 @@ class Opener:
             self._alone = taken.pop_all()
             return talk
 
-    def done(self) -> None:
-        """The conversation is over, or never began: what it needed is kept for a while."""
+    def done(self, stuck: bool = False) -> None:
+        """The conversation is over, or never began: what it needed is kept for a while.
+
+        Where a part of it is `stuck`, it is left to its thread and the next conversation loads
+        anew: closing it would wait for what never ends.
+        """
         with self._lock:
             self._alone.close()
             self._stop_waiting()
+            if stuck:
+                self._loaded = None
             if self._loaded is not None:
                 self._idle = Timer(self._idle_seconds, self._waited)
                 self._idle.daemon = True

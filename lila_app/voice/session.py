@@ -68,11 +68,17 @@ class Talk:
         options: Options,
         machinery: Machinery,
         sound: SoundSystem,
-        done: Callable[[], None] | None = None,
+        done: Callable[[bool], None] | None = None,
     ) -> None:
-        """`done` is called once the machinery is not needed any more; None closes it."""
+        """`done` is called once the machinery is not needed any more, with whether a part of it
+        hangs; None closes it then, unless it hangs: that would be waited for."""
         self._made = _Made(lila, options, machinery)
-        self._done = machinery.close if done is None else done
+
+        def close(stuck: bool) -> None:
+            if not stuck:
+                machinery.close()
+
+        self._done = close if done is None else done
         self._sound = sound
         self._loop: Loop | None = None
         self._pressed: list[Key] = []
@@ -103,11 +109,11 @@ class Talk:
         try:
             await self._made.run(view, self._listen)
         finally:
-            self._done()
+            self._done(self._loop is not None and self._loop.stuck)
 
     def close(self) -> None:
         """End a conversation that was never run; what it needed is not needed any more."""
-        self._done()
+        self._done(False)
 
     async def _listen(self, parts: Parts, view: View) -> None:
         loop = Loop(parts, self._sound, view)

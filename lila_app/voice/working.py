@@ -58,6 +58,7 @@ class Listener:
         self._found = found
         self._tell = tell
         self._fresh = False
+        self._since: int | None = None
         self._waiting: Queue[tuple[int, Samples, int] | None] = Queue(_WAITING_FRAMES)
         self._thread = Thread(target=self._run, name="lila-listening", daemon=True)
         self._thread.start()
@@ -80,15 +81,21 @@ class Listener:
         """The next frame does not follow on the last."""
         self._fresh = True
 
-    def close(self) -> None:
-        """End the thread."""
+    @property
+    def waits_ms(self) -> int:
+        """How long the model has been weighing one frame by now."""
+        since = self._since
+        return 0 if since is None else self._clock() - since
+
+    def close(self) -> bool:
+        """End the thread; whether it ended, and does not hang in its model."""
         while True:
             try:
                 self._waiting.put_nowait(None)
                 break
             except Full:
                 self._discard()
-        self._thread.join(_CLOSING_SECONDS)
+        return _ended(self._thread)
 
     def _discard(self) -> None:
         try:
@@ -105,6 +112,7 @@ class Listener:
             self._found(number, self._speech(samples), loudness(samples))
 
     def _speech(self, samples: Samples) -> int:
+        self._since = self._clock()
         try:
             if self._fresh:
                 self._fresh = False
@@ -114,6 +122,13 @@ class Listener:
             self._fresh = True
             self._tell(*explained("listening", error))
             return 0
+        finally:
+            self._since = None
+
+
+def _ended(thread: Thread) -> bool:
+    thread.join(_CLOSING_SECONDS)
+    return not thread.is_alive()
 
 
 def loudness(samples: Samples) -> int:
@@ -142,12 +157,13 @@ class Reader:
             self._next = action
             self._changed.notify()
 
-    def close(self) -> None:
-        """End the thread; a reading that is under way is waited for, as it cannot be ended."""
+    def close(self) -> bool:
+        """End the thread, and whether it did; a reading under way is waited for, but not for ever:
+        it cannot be ended."""
         with self._changed:
             self._over = True
             self._changed.notify()
-        self._thread.join(_CLOSING_SECONDS)
+        return _ended(self._thread)
 
     def _run(self) -> None:
         while (action := self._wait()) is not None:
@@ -195,10 +211,11 @@ class Maker:
         since = self._since
         return 0 if since is None else self._clock() - since
 
-    def close(self) -> None:
-        """End the thread, after what was begun; whoever closes it has cancelled that."""
+    def close(self) -> bool:
+        """End the thread, after what was begun, and whether it did; whoever closes it has cancelled
+        that."""
         self._waiting.put(None)
-        self._thread.join(_CLOSING_SECONDS)
+        return _ended(self._thread)
 
     def _run(self) -> None:
         while (utterance := self._waiting.get()) is not None:

@@ -130,3 +130,15 @@ def test_a_conversation_that_cannot_be_opened_keeps_nobody_from_another(lila: Li
     with alone(lila.home, "lila voice"):
         pass
     opener.close()
+
+
+def test_what_hangs_is_not_used_again(lila: Lila) -> None:
+    loads = Loads()
+    opener = Opener(lila, load=loads)
+    opener.open(Options(), lambda done, total, label: None)
+    opener.done(stuck=True)
+    assert not opener.waiting
+    _open(opener)
+    assert loads.kept == [True, True], "a new one was loaded, and what hangs was not waited for"
+    opener.close()
+    assert loads.kept == [True, False]

@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, Iterator
 from threading import Event as Flag
 
 import numpy as np
+import pytest
 
 from lila_app.errors import SoundError
+from lila_app.voice import working
 from lila_app.voice.ear import Ear
 from lila_app.voice.model import (
     FRAME,
@@ -289,3 +291,21 @@ def test_of_what_was_heard_only_so_much_is_kept_and_what_is_missing_is_silence()
     assert ear.span(18, 23) == (18 * 32 - 32, 22 * 32)
     assert ear.span(0, 3) == (0, 0)
     assert len(ear.between(5, 5)) == 0
+
+
+def test_a_worker_that_hangs_in_its_model_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(working, "_CLOSING_SECONDS", 0.01)
+    gate, now = _Gate(), [0]
+    listener = Listener(
+        _Blocking(gate), Ear(1_000), lambda: now[0], lambda *_: None, lambda *_: None
+    )
+    assert listener.waits_ms == 0
+    listener.heard(0, QUIET)
+    assert gate.arrived.wait(60)
+    now[0] = 4_000
+    assert listener.waits_ms == 4_000
+    assert not listener.close()
+    gate.open.set()
+    until(lambda: listener.close() and listener.waits_ms == 0)
