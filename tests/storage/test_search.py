@@ -224,9 +224,7 @@ SPOKEN = st.lists(
 )
 
 
-@settings(max_examples=300)
-@given(SPOKEN.map("".join), SPOKEN.map(" ".join), st.lists(SYLLABLES, max_size=5).map(" ".join))
-def test_which_words_a_text_holds_is_what_the_index_says(one: str, other: str, query: str) -> None:
+def _agrees(one: str, other: str, query: str) -> None:
     with closing(driver.memory()) as memory:
         memory.execute(f"create virtual table plain using fts5(text, tokenize='{TOKENIZER}')")
         memory.executemany("insert into plain (rowid, text) values (?, ?)", [(1, one), (2, other)])
@@ -239,6 +237,24 @@ def test_which_words_a_text_holds_is_what_the_index_says(one: str, other: str, q
                         "select rowid from plain where plain match ?", (quoted(word),)
                     )
                     assert {row[0] for row in rows} == {row for row in held if word in held[row]}
+
+
+THREE = (SPOKEN.map("".join), SPOKEN.map(" ".join), st.lists(SYLLABLES, max_size=5).map(" ".join))
+
+
+@settings(max_examples=100)
+@given(*THREE)
+def test_which_words_a_text_holds_is_what_the_index_says(one: str, other: str, query: str) -> None:
+    _agrees(one, other, query)
+
+
+@pytest.mark.slow
+@settings(max_examples=600)
+@given(*THREE)
+def test_which_words_many_texts_hold_is_what_the_index_says(
+    one: str, other: str, query: str
+) -> None:
+    _agrees(one, other, query)
 
 
 def test_a_query_gives_its_first_words_once_and_in_order() -> None:

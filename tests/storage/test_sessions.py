@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from lila_app.errors import NotFoundError, UsageError
-from lila_app.storage import cuts, events, sessions, state, turns
+from lila_app.storage import cuts, erasure, events, sessions, state, turns
 from lila_app.storage.connection import Store
+from lila_app.storage.erasure import OvertakenError
+from lila_app.storage.sessions import Naming
 from tests.storage.builders import AT, LATER, exchange, session
 
 
@@ -203,3 +205,48 @@ def test_times_without_zone_are_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="no zone"):
         sessions.create(store, at="2026-11-30T11:58:33", use_case="chat")
     assert sessions.list_sessions(store) == []
+
+
+def test_a_title_nobody_gave_is_replaced_and_the_log_says_who_made_it(store: Store) -> None:
+    one = session(store, "tea")
+    made = Naming("On tea", "some/model", ("t1",))
+    assert not sessions.name(store, one, made, instead_of="coffee", at=AT), "it is another by now"
+    assert sessions.name(store, one, made, instead_of="tea", at=AT)
+    assert sessions.get(store, one).title == "On tea"
+    with store.read() as connection:
+        (event,) = events.list_events(connection, session_id=one, kind="session_named")
+        assert event.body == {"title": "On tea", "made_by": "some/model", "turns": ["t1"]}
+        assert sessions.named_by_models(connection) == [(event.sequence, one, made)]
+
+
+def test_what_the_person_named_is_named_by_nothing_else(store: Store) -> None:
+    one = session(store, "tea")
+    assert not sessions.renamed(store, one)
+    sessions.rename(store, one, "tea", at=AT)
+    assert sessions.renamed(store, one)
+    assert not sessions.name(store, one, Naming("On tea"), instead_of="tea", at=AT)
+    assert sessions.get(store, one).title == "tea"
+
+
+def test_a_name_made_while_something_was_forgotten_is_not_given(store: Store) -> None:
+    one, before = session(store, "tea"), erasure.generation(store)
+    with store.write() as connection:
+        erasure.bump(connection)
+    made = Naming("On tea", "some/model", ("t1",))
+    with pytest.raises(OvertakenError):
+        sessions.name(store, one, made, instead_of="tea", at=AT, generation=before)
+    assert sessions.get(store, one).title == "tea"
+
+
+def test_a_fork_says_itself_what_its_title_was_made_of(store: Store) -> None:
+    one = session(store, "tea")
+    exchange(store, one, "tea?", "yes")
+    sessions.name(store, one, Naming("On tea", "some/model", ("t1",)), instead_of="tea", at=AT)
+    fork = sessions.fork(store, one, at=LATER).id
+    sessions.rename(store, one, "Mine", at=LATER)
+    other = sessions.fork(store, one, at=LATER).id
+    with store.read() as connection:
+        named = {id: naming for _, id, naming in sessions.named_by_models(connection)}
+    assert named[fork] == Naming("On tea", "some/model", ("t1",))
+    assert other not in named, "its title is the person's"
+    assert not sessions.renamed(store, fork)

@@ -76,6 +76,15 @@ def test_scores_are_close_to_the_real_cosine() -> None:
     assert np.abs(np.array(found) / 10_000 - real).max() < 7.5e-4
 
 
+def test_a_score_is_what_integers_say_where_a_double_cannot() -> None:
+    # Neighbours in Fibonacci's row span an area of 1: |v|²|q|² = (vq)² + 1, and so the cosine is
+    # less than 1 by 1e-18, which a double takes for 1.
+    row, query = np.array([[28657, 17711]], np.int16), np.array([17711, 10946], np.int16)
+    assert matrix.scores(row, query) == [9_999]
+    assert matrix.scores(row, -query) == [-9_999]
+    assert matrix.scores(row, row[0]) == [10_000]
+
+
 def test_a_vector_is_its_own_best_neighbour_and_the_opposite_its_worst(store: Store) -> None:
     given = _noise(3)
     given[2] = -5 * given[0]
