@@ -33,7 +33,7 @@ class Away:
     def lost(self, cause: Cause, news: Lost) -> None:
         """A part is of no use, for one reason more."""
         why = self._why[news.part]
-        if why and cause not in why:
+        if why and news not in why.values():
             self._tell(news.why, "")
         why[cause] = news
         self._say(news)

@@ -47,6 +47,15 @@ def test_a_device_that_is_gone_is_gone_whatever_else_is_wrong(taken: Taken) -> N
     assert taken.events[-1] == UNPLUGGED
 
 
+def test_another_reason_of_the_same_kind_is_told_too(taken: Taken) -> None:
+    taken.away.lost("card", Lost("microphone", "it is muted", gone=False))
+    for _ in range(2):
+        taken.away.lost("card", UNPLUGGED)
+    assert taken.told == ["it was unplugged"]
+    taken.away.back("card", Back("microphone"))
+    assert taken.events[-1] == Back("microphone")
+
+
 def test_one_part_is_not_the_other(taken: Taken) -> None:
     taken.away.lost("model", HANGS)
     taken.away.lost("card", SPEAKER)

@@ -49,8 +49,10 @@ class End:
         self._stream: Stream | None = None
         self._ended = Flag()
         self._tries = 0
-        self._silent = False
+        self.unmuted()
         self.silences = 0
+        self.muted = False
+        """Whether it was said to be muted by the system, and not yet to be open again."""
 
     @property
     def live(self) -> bool:
@@ -104,11 +106,18 @@ class End:
         """Whether a microphone has given anything but zeros since LILA listens."""
         return isinstance(self._worker, Hearing) and self._worker.sounded
 
+    @property
+    def silent(self) -> bool:
+        """Whether a microphone has given zeros for long."""
+        return isinstance(self._worker, Hearing) and self._worker.zeros >= _SILENT_MS
+
+    def unmuted(self) -> None:
+        """It is not muted by the system any more; the next silence is a new one."""
+        self.muted = self._silent = False
+
     def falls_silent(self) -> bool:
-        """Whether a microphone has given zeros for long; True once for each such time."""
-        if not isinstance(self._worker, Hearing):
-            return False
-        silent = self._worker.zeros >= _SILENT_MS
+        """Whether a microphone is `silent` now; True once for each such time."""
+        silent = self.silent
         newly = silent and not self._silent
         self._silent = silent
         self.silences += newly

@@ -85,8 +85,8 @@ class Keeper:
                 news.append((end, self._lose(end, now)))
             elif looked:
                 news += [(end, event) for event in self._placed(end, now)]
-            if end.live and end.falls_silent():
-                news += [(end, event) for event in self._silent(end)]
+            if end.live:
+                news += [(end, event) for event in self._silences(end, looked=looked)]
         return news
 
     def _lose(self, end: End, now: float) -> Lost:
@@ -112,6 +112,7 @@ class Keeper:
         if not end.wanted and (speaker is None or device.monitors != speaker.name):
             # The person, or their system, chose another device for all programs, or for this one.
             end.device = device
+            end.unmuted()
             self.duplex = self._choice().duplex(self._headphones)
             return [
                 Tell(f"the {end.part} is now {device.label!r}"),
@@ -119,19 +120,23 @@ class Keeper:
             ]
         return [self._lose(end, now)]
 
-    def _silent(self, end: End) -> list[Tell]:
+    def _silences(self, end: End, *, looked: bool) -> list[Lost | Back | Tell]:
         """What there is to say of zeros: some microphones give them whenever nobody speaks.
 
-        So the question is asked once, and of a microphone that was never heard; what the system
-        knows is said each time.
+        So the question is asked once, and of a microphone that was never heard. What the system
+        knows is said each time, and nobody is heard until it is over.
         """
-        try:
-            found = [d for d in self.backend.devices() if end.device and d.name == end.device.name]
-        except SoundError:
-            found = []
-        if any(device.muted for device in found if device.part == end.part):
-            muted = f"the microphone {end.name!r} is muted"
-            return [Tell(muted, "unmute it in the sound settings")]
+        if end.muted:
+            if end.silent and not (looked and not self._muted(end)):
+                return []
+            end.unmuted()
+            return [Back(end.part, self.duplex)]
+        if not end.falls_silent():
+            return []
+        if self._muted(end):
+            end.muted = True
+            why = f"the microphone {end.name!r} is muted; unmute it in the sound settings"
+            return [Lost(end.part, why, gone=False)]
         if end.silences > 1 or end.sounded:
             return []
         return [
@@ -141,6 +146,14 @@ class Keeper:
                 "microphone",
             )
         ]
+
+    def _muted(self, end: End) -> bool:
+        """Whether the system says so; what it said last where it says nothing."""
+        try:
+            found = [d for d in self.backend.devices() if end.device and d.name == end.device.name]
+        except SoundError:
+            return end.muted
+        return any(device.muted for device in found if device.part == end.part)
 
     # -- what is opened ---------------------------------------------------------------------------
 
