@@ -139,12 +139,16 @@ def fill_items(
     cursor = [0] * len(weights)
     left = budget
     admitted: list[Admission] = []
+    # Room only shrinks, so what was the largest that fits is so as long as it fits.
+    nominees: list[Admission | None] = [None] * len(weights)
     while True:
         best: Admission | None = None
         for i, weight in enumerate(weights):
             if weight == 0:
                 continue
-            nominee = _next_fitting(i, items[i], cursor, min(left, limits[i] - used[i]))
+            room, nominee = min(left, limits[i] - used[i]), nominees[i]
+            if nominee is None or nominee.size > room:
+                nominee = nominees[i] = _next_fitting(i, items[i], cursor, room)
             if nominee is not None and (
                 best is None
                 or weight * (start[best.layer] + used[best.layer] + best.size)
@@ -154,6 +158,7 @@ def fill_items(
         if best is None:
             return tuple(admitted)
         admitted.append(best)
+        nominees[best.layer] = None
         used[best.layer] += best.size
         left -= best.size
         cursor[best.layer] = best.index + 1
