@@ -52,7 +52,13 @@ class Files:
 )
 @click.option("--text", is_flag=True, help="Print what was heard and what was said.")
 @options.in_session
-@options.go_on
+@click.option(
+    "--continue",
+    "-c",
+    "go_on",
+    is_flag=True,
+    help="Go on with the latest session, typed or spoken; --continuity lets replies see it.",
+)
 @options.with_model
 @click.option("--fast/--no-fast", default=None, help="Answer sooner, and cut you off more often.")
 @click.option(
@@ -174,7 +180,6 @@ def _talk(lila: Lila, wanted: Options, text: bool) -> None:
 
     with progress("loading", size=True) as report:
         opened_talk = open_talk(lila, wanted, report)
-    _say_how(opened_talk, wanted)
     with quiet_native_stderr():  # PortAudio prints there when a device goes away
         asyncio.run(_run(opened_talk, wanted, text))
     if opened_talk.session and sys.stderr.isatty():
@@ -199,7 +204,8 @@ async def _run(talk: Talk, wanted: Options, text: bool) -> None:
     from lila_app.cli.voice_keys import END, keys
     from lila_app.cli.voice_view import Lines
 
-    lines, holding = Lines(words=text), False
+    lines, holding = Lines(words=text, listens=lambda: _say_how(talk, wanted)), False
+    lines.wait()
 
     def pressed(key: str) -> None:
         nonlocal holding

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 
 import click
 
@@ -19,6 +20,9 @@ _BAR = 10
 _REDRAW = 0.1
 """Seconds between two drawings of the level: more often is only flicker."""
 
+
+_LOADING = "getting ready"
+"""Before the microphone is open: the model reads what comes before the first words."""
 
 _LOOKS: dict[Style, dict[str, bool | str]] = {
     "bold": {"bold": True},
@@ -45,12 +49,15 @@ class Lines:
     file nothing is drawn, and the words alone go to stdout.
     """
 
-    def __init__(self, *, words: bool) -> None:
+    def __init__(self, *, words: bool, listens: Callable[[], None] | None = None) -> None:
+        """`listens` is called once, when somebody is listened to for the first time."""
         self._words = words
+        self._listens = listens
         self._draws = sys.stderr.isatty()
         self._styles = _wants_styles()
         self._reply = Readable()
-        self._phase, self._muted = Phase.LISTENING, False
+        self._phase: Phase | None = None
+        self._muted = False
         self._drawn = ""
         self._level = 0
         self._drawn_at = 0.0
@@ -59,8 +66,16 @@ class Lines:
         self._begun = 0
         """The turn whose reply has begun."""
 
+    def wait(self) -> None:
+        """Show that nobody is listened to yet."""
+        self._draw()
+
     def phase(self, phase: Phase, muted: bool) -> None:
         """Show what goes on."""
+        listens, self._listens = self._listens, None
+        if listens is not None and phase is not Phase.ENDED:
+            self._clear()
+            listens()
         self._phase, self._muted = phase, muted
         self._draw()
 
@@ -159,7 +174,7 @@ class Lines:
     def _draw(self) -> None:
         if not self._draws or self._open:
             return
-        state = status(self._phase, self._muted)
+        state = _LOADING if self._phase is None else status(self._phase, self._muted)
         deaf = self._muted or self._phase in (Phase.NO_MICROPHONE, Phase.DEAF)
         filled = 0 if deaf else min(_BAR, self._level * _BAR // 1_000 + (self._level > 5))
         line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {state}"

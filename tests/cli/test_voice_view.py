@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from lila_app.cli.output import note
 from lila_app.cli.voice_view import Lines
 from lila_app.voice.model import Phase
 
@@ -182,3 +183,18 @@ def test_where_it_was_cut_off_and_what_nobody_could_hear_have_no_marks(
     told = capsys.readouterr()
     assert told.out.endswith("[interrupted after: … It lies on]\n")
     assert told.err == "Rivers\n\nThe Loire.\n"
+
+
+def test_nobody_is_told_to_speak_before_somebody_listens(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    lines = Lines(words=False, listens=lambda: note("speak"))
+    lines.wait()
+    assert capsys.readouterr().err == "[          ] getting ready"
+    lines.phase(Phase.LISTENING, False)
+    lines.phase(Phase.HEARING, False)
+    lines.phase(Phase.LISTENING, False)
+    told = capsys.readouterr().err
+    assert told.startswith("\r\x1b[Kspeak\n[          ] listening")
+    assert told.count("speak\n") == 1

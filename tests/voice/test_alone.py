@@ -67,9 +67,9 @@ def test_a_process_that_is_killed_holds_nothing_and_is_named_no_more(
 ) -> None:
     other.kill()
     other.wait(timeout=60)
-    with alone(place, "lila chat"), pytest.raises(SoundError, match="`lila chat`"):
-        with alone(place, "lila voice"):
-            pass
+    named = pytest.raises(SoundError, match="`lila chat`")
+    with alone(place, "lila chat"), named, alone(place, "lila voice"):
+        pass
     with alone(place, "lila voice"):
         pass
 
@@ -92,9 +92,9 @@ def test_another_home_is_another_lila(place: Home, tmp_path: Path) -> None:
 def test_a_state_folder_that_cannot_be_used_is_named(place: Home) -> None:
     place.state_dir.parent.mkdir(parents=True, exist_ok=True)
     place.state_dir.write_text("a file")
-    with pytest.raises(StorageError, match="is a file where LILA needs a folder"):
-        with alone(place, "lila voice"):
-            pass
+    refused = pytest.raises(StorageError, match="is a file where LILA needs a folder")
+    with refused, alone(place, "lila voice"):
+        pass
 
 
 @pytest.mark.parametrize("words", [[], ["--push-to-talk"], ["test"]])
