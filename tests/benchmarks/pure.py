@@ -30,17 +30,20 @@ class Alone:
 
 
 def measure(policy: Policy) -> Alone:
-    """Assemble the same candidates over and over; all but the turn's words were counted before."""
+    """Assemble equal candidates over and over; all but the turn's words were counted before.
+
+    The shorter forms that are looked at are made anew in every round, as on a turn.
+    """
     bare = load_counter()
     turn = remember(bare)
-    plain = specification(policy, turn)
-    used: int = assemble(plain, bare).record["token_budget"]["used"]
-    return Alone(used, spread(_taken(plain, turn)), spread(_taken(plain, bare)))
+    used: int = assemble(specification(policy, turn), bare).record["token_budget"]["used"]
+    return Alone(used, spread(_taken(policy, turn)), spread(_taken(policy, bare)))
 
 
-def _taken(plain: Specification, count: Counter) -> list[float]:
+def _taken(policy: Policy, count: Counter) -> list[float]:
     taken: list[float] = []
     for number in range(ROUNDS):
+        plain = specification(policy, count)
         asked = replace(plain, turn=f"{plain.turn} ({number})")
         start = time.perf_counter()
         assemble(asked, count)
