@@ -17,7 +17,6 @@ from lila_app.assistant import Lila, open_lila
 from lila_app.embedding.port import Embedder
 from lila_app.errors import UnavailableError
 from lila_app.events import Started, Uttered
-from lila_app.gateway.port import Usage
 from lila_app.paths import Home
 from lila_app.storage import erasure, events, sessions
 from lila_app.storage.connection import Store
@@ -159,10 +158,8 @@ def test_nobody_is_asked_when_the_month_is_spent(use: Use, provider: ScriptedPro
     lila = use()
     resources = lila._resources  # pyright: ignore[reportPrivateUsage]
     spent = {"monthly_budget_usd": Decimal("0.000001")}
-    provider.enqueue(Scripted(("Find where it comes in.",), usage=Usage(total=5, output=1)))
     asking = resources.completer
-    say(lila, BOAT)
-    waited(lila)
+    named(lila, provider)
     before = len(provider.requests)
     with store_of(lila).write() as connection:
         connection.execute(
