@@ -17,7 +17,7 @@ from lila_app.gateway.chat import discover
 from lila_app.gateway.embedded.weights import SMOLLM2
 from lila_app.paths import Home
 from lila_app.views import Check
-from tests.cli.lila import lila
+from tests.cli.lila import here, lila
 from tests.cli.terminal import terminal
 from tests.waiting import PATIENCE
 
@@ -135,12 +135,15 @@ def test_a_keyring_that_breaks_while_it_loads_is_only_noted(
     assert (found.ok, found.needed) == (False, False)
 
 
-def test_the_command_exits_1_while_something_needed_is_missing(tmp_path: Path) -> None:
+def test_the_command_exits_1_while_something_needed_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = lila(tmp_path, "doctor")
     assert seen.code == 1
     assert "FAIL weights: " in seen.out
     assert seen.err == ""
-    seen = lila(tmp_path, "doctor", "--json", LILA_MODEL="ollama/llama3.2")
+    monkeypatch.setenv("LILA_MODEL", "ollama/llama3.2")
+    seen = here(tmp_path, "doctor", "--json")
     assert seen.code == 0
     assert {check["name"] for check in seen.json["checks"]} >= {"python", "store", "sound"}
 

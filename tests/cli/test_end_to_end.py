@@ -77,6 +77,7 @@ def test_a_question_is_answered_and_what_the_model_saw_can_be_looked_at(
     ]
 
 
+@pytest.mark.slow
 def test_a_question_asked_now_sees_what_is_known_too(tmp_path: Path, server: ModelServer) -> None:
     _ok(tmp_path, "memory", "add", "The spare key is with Ana")
     # In a process of its own: what a first question has to load must not cost it the layers. Where
@@ -252,6 +253,7 @@ def test_a_policy_of_ones_own_is_shown_checked_and_refused_when_wrong(tmp_path: 
     assert str(own / "allocation.toml") in seen.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_a_terminal_keeps_what_was_said_and_what_came(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -293,6 +295,7 @@ def test_lila_alone_at_a_terminal_is_the_full_screen_chat(
     assert _ok(tmp_path, "sessions", "show", "--json").json["turns"][0]["user"] == "hello"
 
 
+@pytest.mark.slow
 def test_an_interrupted_script_exits_130_and_keeps_it_too(
     tmp_path: Path, server: ModelServer
 ) -> None:
