@@ -124,10 +124,18 @@ WHOLE = {
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lila]:
+def told() -> list[tuple[int, int, str]]:
+    """The progress of filling `filled`, step by step."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def filled(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[int, int, str]]
+) -> Iterator[Lila]:
     """The sample life with vectors that mean nothing, for the tests that only read."""
     with quick(tmp_path_factory.mktemp("filled")) as lila:
-        sample.fill(lila, progress=quiet)
+        sample.fill(lila, progress=lambda *step: told.append(step))
         yield lila
 
 
@@ -233,10 +241,8 @@ def test_everything_is_ready_to_be_searched_when_the_filling_returns(filled: Lil
     assert filled.db.check().pending == 0
 
 
-def test_progress_is_told_to_the_end(tmp_path: Path) -> None:
-    told: list[tuple[int, int, str]] = []
-    with quick(tmp_path) as lila:
-        sample.fill(lila, progress=lambda *step: told.append(step))
+@pytest.mark.usefixtures("filled")
+def test_progress_is_told_to_the_end(told: list[tuple[int, int, str]]) -> None:
     kinds = list(dict.fromkeys(label for *_, label in told))
     assert kinds[:3] == ["memories", "relations", "conversations"]
     own = [step for step in told if step[2] in kinds[:3]]

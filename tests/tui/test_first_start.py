@@ -35,7 +35,7 @@ class Fetch:
         self.steps = 0
 
     def __call__(self, progress: Progress) -> None:
-        while not self.go_on.wait(0.01):
+        while not self.go_on.wait(0.05):  # oftener, and the screen does nothing else
             self.steps += 1
             progress(min(self.steps, 90), 93, "wheel [1]")
         progress(93, 93, "done")
