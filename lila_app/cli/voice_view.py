@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import click
 
@@ -24,12 +25,12 @@ _REDRAW = 0.1
 _LOADING = "getting ready"
 """Before the microphone is open: the model reads what comes before the first words."""
 
-_LOOKS: dict[Style, dict[str, bool | str]] = {
-    "bold": {"bold": True},
-    "italic": {"italic": True},
-    "struck": {"strikethrough": True},
-    "code": {"fg": "cyan"},
-    "link": {"underline": True},
+_LOOKS: dict[Style, Callable[[str], str]] = {
+    "bold": partial(click.style, bold=True),
+    "italic": partial(click.style, italic=True),
+    "struck": partial(click.style, strikethrough=True),
+    "code": partial(click.style, fg="cyan"),
+    "link": partial(click.style, underline=True),
 }
 
 
@@ -153,13 +154,12 @@ class Lines:
         if not self._styles:
             answer(run.text, newline=False)
             return
-        styled: dict[str, bool | str] = {}
-        for each in run.styles:
-            styled |= _LOOKS[each]
         text = shown(run.text, terminal=True)
-        # An escape sequence over a line break would colour the rest of the line in some terminals.
-        lines = [click.style(line, **styled) if line else "" for line in text.split("\n")]
-        click.echo("\n".join(lines) if styled else text, nl=False)
+        # Blank lines and their ends stay bare: a terminal may colour the rest of such a line.
+        lines = text.split("\n") if run.styles else []
+        for each in sorted(run.styles):
+            lines = [_LOOKS[each](line) if line else "" for line in lines]
+        click.echo("\n".join(lines) if lines else text, nl=False)
 
     def _line(self, text: str) -> None:
         self._clear()
