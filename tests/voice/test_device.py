@@ -138,3 +138,18 @@ async def test_a_server_that_dies_in_mid_reply_is_told_of_and_the_conversation_g
         card.start()
         await talk.until(lambda: talk.tells("microphone is back"))
         await talk.exchanges(said[QUESTION])
+
+
+async def test_the_status_says_that_there_is_no_microphone_until_one_is_there(
+    card: Card, having: Senses, policy: VoicePolicy
+) -> None:
+    async with talking(card, SoundCard(), having, policy, TALK) as talk:
+        card.unload("lila_mic")
+        await talk.until(lambda: talk.view.now is Phase.NO_MICROPHONE)
+        card.load(Card.sink("lila_mic"))
+        card.pactl("set-default-source", "lila_mic.monitor")
+        await talk.until(lambda: talk.view.now is Phase.LISTENING)
+        card.pactl("set-source-mute", "lila_mic.monitor", "1")
+        await talk.until(lambda: talk.view.now is Phase.DEAF)
+        card.pactl("set-source-mute", "lila_mic.monitor", "0")
+        await talk.until(lambda: talk.view.now is Phase.LISTENING)
