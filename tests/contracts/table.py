@@ -23,17 +23,12 @@ from pathlib import Path
 from lila_app.gateway.port import Provider
 from lila_app.paths import Home
 from lila_app.testing import FakeClock
-from tests.contracts import (
-    test_anthropic_story as anthropic,
-)
-from tests.contracts import (
-    test_gemini_story as gemini,
-)
-from tests.contracts import (
-    test_openai_story as openai,
-)
+from tests.contracts import asking_anthropic as anthropic
 from tests.contracts.anthropic_server import anthropic_server
+from tests.contracts.asking_openai import AUTOMATIC
+from tests.contracts.gemini import test_story as gemini
 from tests.contracts.gemini_server import gemini as gemini_server
+from tests.contracts.openai import test_story as openai
 from tests.contracts.openai_server import openai_server
 from tests.contracts.story import HEADING, TURNS, Counting, Told, clock_in_l1, tell
 
@@ -55,7 +50,7 @@ def _gpt(clock: FakeClock) -> Iterator[Made]:
 @contextmanager
 def _earlier_gpt(clock: FakeClock) -> Iterator[Made]:
     with openai_server(clock) as server:
-        yield server, openai.factory(server, "gpt-5.5", openai.AUTOMATIC)
+        yield server, openai.factory(server, "gpt-5.5", AUTOMATIC)
 
 
 @contextmanager
