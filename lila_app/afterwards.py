@@ -7,6 +7,7 @@ is caught up later where it was left.
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import threading
 import time
@@ -20,6 +21,8 @@ from lila_app.storage.connection import Store
 if TYPE_CHECKING:
     from lila_app.embedding.port import Embedder
     from lila_app.memory.learning import Learner
+
+_log = logging.getLogger(__name__)
 
 SLICE_SECONDS = 20.0
 """How long the background computes vectors, or looks through turns, before it does the other: after
@@ -63,9 +66,11 @@ class Afterwards:
         """Sessions that wait for a name, with what makes it."""
         self._asked: set[str] = set()
         """Sessions somebody was asked about."""
+        self._naming: threading.Thread | None = None
 
     def learn(self) -> None:
         """Embed what has no vector yet, and look through what was not; asked twice, done once."""
+        self._begin_naming()
         with self._lock:
             if self._queued:
                 return
@@ -92,7 +97,6 @@ class Afterwards:
             self._queued = False
         over = self._for_a_while()
         self._embed(lambda: over() or self._gives_way())
-        self._name()
         if over():
             self.learn()  # behind whatever waits: after a large import, it may take hours
 
@@ -148,10 +152,14 @@ class Afterwards:
             self.learn()
 
     def close(self) -> None:
-        """Begin to count what may still be done."""
+        """Begin to count what may still be done, and wait a moment for a name that is under way."""
         now = time.monotonic()
-        self._patience = min(self._patience, now + GRACE_SECONDS)
-        self._last = min(self._last, now + LEARNING_SECONDS)
+        with self._lock:
+            self._patience = min(self._patience, now + GRACE_SECONDS)
+            self._last = min(self._last, now + LEARNING_SECONDS)
+            naming = self._naming
+        if naming is not None:
+            naming.join()
 
     def _look_through(self) -> None:
         looking, closing = self._means.looking, self._means.closing
@@ -187,23 +195,45 @@ class Afterwards:
 
         embed_pending(self._means.store, self._means.embedder(), cancelled=cancelled)
 
-    def _name(self) -> None:
-        """Name what waits for it; it may go on as long as embedding while LILA closes.
+    def _begin_naming(self) -> None:
+        """Name what waits for it, in a thread of its own.
 
-        Not at once with the reply: a model on this machine would be asked two things together.
+        It waits for a network and takes no processor; behind a parser that loads for 3 s, a command
+        that asks one thing would be over before its turn came.
         """
         with self._lock:
-            waiting = list(self._unnamed)
-        for session in waiting:
-            if self.hurried() or self._gives_way():
+            closed = math.isfinite(self._patience)
+            if closed or self._naming is not None or not self._unnamed:
                 return
-            with self._lock:
-                make = self._unnamed.pop(session)
-                self._asked.add(session)
-            if not make():
+            self._naming = threading.Thread(target=self._name, name="lila-naming")
+            self._naming.start()
+
+    def _name(self) -> None:
+        tried: set[str] = set()
+        while (found := self._next_unnamed(tried)) is not None:
+            session, make = found
+            tried.add(session)
+            try:
+                through = make()
+            except Exception as error:
+                _log.warning("naming failed: %s", type(error).__name__)
+                through = True
+            if not through:
                 with self._lock:
                     self._asked.discard(session)
                     self._unnamed.setdefault(session, make)
+
+    def _next_unnamed(self, tried: set[str]) -> tuple[str, Callable[[], bool]] | None:
+        """The next session to name; without one the thread is over, and another may begin."""
+        # Not while a turn is answered: a model on this machine would be asked two things together.
+        stop = self.hurried() or self._gives_way()
+        with self._lock:
+            session = next((one for one in self._unnamed if one not in tried), None)
+            if stop or session is None:
+                self._naming = None
+                return None
+            self._asked.add(session)
+            return session, self._unnamed.pop(session)
 
     def _said(self) -> bool:
         return self._before is not None and self._means.looking.waits(after=f"t{self._before}")

@@ -25,7 +25,7 @@ from lila_app.titling import is_greeting
 from lila_app.truths import TITLE_CHARACTERS
 from tests.assistant.conftest import say
 from tests.memory.conftest import CAPABLE
-from tests.waiting import SOON, until
+from tests.waiting import PATIENCE, SOON, until
 
 BOAT = "My boat Cotovia takes in water near the keel, what should I do?"
 NAME = "Leak near the keel of Cotovia"
@@ -63,10 +63,13 @@ def lila(use: Use) -> Lila:
 
 
 def waited(lila: Lila) -> None:
-    """Until settling and background are through with what is theirs."""
+    """Until settling, naming and background are through with what is theirs."""
     resources = lila._resources  # pyright: ignore[reportPrivateUsage]
     resources.settling.submit(lambda: None).result()
     resources.background.submit(lambda: None).result()
+    naming = resources.afterwards._naming  # pyright: ignore[reportPrivateUsage]
+    if naming is not None:
+        naming.join(PATIENCE)
 
 
 def store_of(lila: Lila) -> Store:
