@@ -55,6 +55,8 @@ async def test_the_notice_and_progress_are_shown_and_what_is_typed_waits(lila: F
         await pilot.pause()
         assert lila.said == []
         assert "hello" in screen_text(pilot)
+        # Nothing is begun over and over that would end at once.
+        assert [worker for worker in pilot.app.workers if worker.group == "turns"] == []
         fetch.go_on.set()
         await until(pilot, lambda: lila.said == ["hello"])
         await settled(pilot)

@@ -197,6 +197,9 @@ class ChatScreen(Screen[None]):
         await self._outbox.keep()
 
     def _answer_waiting(self) -> None:
+        # While a model is fetched a turn would end at once, and its end begin the next.
+        if not self._preparing.over:
+            return
         if self._turns is None or self._turns.is_finished:
             self._turns = self._run_turns()
 
