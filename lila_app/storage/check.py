@@ -129,9 +129,11 @@ def _derived(connection: Connection) -> list[Problem]:
             "select subject, body from events join payloads using (sequence) where kind = ?",
             (kind,),
         )
-        later = _revised(connection) if kind == "turn_began" else {}
-        for subject, body in logged:
-            if rows.pop(subject, None) != later.get(subject, json.loads(body)["text"]):
+        said: dict[str, str] = {subject: json.loads(body)["text"] for subject, body in logged}
+        if kind == "turn_began":  # of a revised turn the first reading alone may be forgotten
+            said |= _revised(connection)
+        for subject, text in said.items():
+            if rows.pop(subject, None) != text:
                 problems.append(Problem("log", subject, f"{table} does not say what the log says"))
         erased = {
             f"t{row}" for (row,) in connection.execute("select id from turns where user_erased = 1")

@@ -10,6 +10,9 @@ the inputs and plain hashes of every context record that held any of this. What 
 their own accord (another memory, a document) stays and is named in the report. Then the file is
 rewritten, so that no old page, free page or log frame keeps a copy.
 
+Where only an earlier reading of a spoken turn tells it, the readings before the final words go with
+what was answered to them, and the final words stay.
+
 Backups are files of their own: they are named, not touched.
 """
 
@@ -49,7 +52,8 @@ class ForgetReport:
     """What a forgetting erased, by id.
 
     `erased` are memories, relations, entities, goals, notes, documents, sessions, and cuts whose
-    summary was rewritten; `records` lost inputs and hashes; `turns` lost words or reply;
+    summary was rewritten; `records` lost inputs and hashes; `turns` lost words, reply or earlier
+    readings;
     `backups` are files that still hold it; `remaining` are things that say the same on
     their own, and turns in which the person's own words still touch on it.
     """
@@ -116,7 +120,7 @@ def _forget(store: Store, at: str, work: Callable[[Sweep], Traces | None]) -> Fo
         report = ForgetReport(
             erased=tuple(sweep.erased),
             records=tuple(held),
-            turns=tuple(sweep.turns),
+            turns=tuple(dict.fromkeys((*sweep.turns, *sweep.revised))),
             backups=tuple(backup.known(connection, store.path)),
             remaining=() if telling is None else tuple(_remaining(connection, telling)),
         )
@@ -235,35 +239,51 @@ def _spread(sweep: Sweep, telling: Traces, told: Sequence[str]) -> None:
     """From the thing itself to everything that says it or was made from it."""
     connection = sweep.connection
     sweep.state(telling)
-    for id, words, replies in _turns(connection):
-        if any(telling.whole_in(said) for said in words):
-            sweep.words_of(id)
-        if any(telling.whole_in(reply) for reply in replies):
-            sweep.reply_of(id)
-    for id, words, _ in _turns(connection, told):
-        if any(telling.any_in(said) for said in words):
-            sweep.words_of(id)
+    for turn in _turns(connection):
+        if any(telling.whole_in(said) for said in turn.words):
+            sweep.words_of(turn.id)
+        elif any(telling.whole_in(said) for said in turn.before):
+            # Of what they said first, the person may have kept a part.
+            kept = any(telling.mostly_in(said) for said in turn.words)
+            (sweep.words_of if kept else sweep.readings_of)(turn.id)
+        if any(telling.whole_in(reply) for reply in turn.replies):
+            sweep.reply_of(turn.id)
+        if any(telling.whole_in(reply) for reply in turn.answers):
+            sweep.readings_of(turn.id)
+    for turn in _turns(connection, told):
+        if any(telling.any_in(said) for said in turn.words):
+            sweep.words_of(turn.id)
+        elif any(telling.any_in(said) for said in turn.before):
+            sweep.readings_of(turn.id)
     _follow(sweep, telling, [*sweep.erased, *sweep.turns])
     sweep.summaries(telling)
     made_with = {turn for id in sweep.erased for turn in _made_with(connection, id)}
-    sweep.tool_calls(telling, made_with, everywhere=True)
+    sweep.tool_calls(telling, made_with | sweep.revised.keys(), everywhere=True)
 
 
 def _follow(sweep: Sweep, telling: Traces, ids: Sequence[str]) -> None:
     """Erase replies made with one of these in view that tell it, then those made with them."""
     waiting, seen = list(ids), set(ids)
-    for id in sweep.turns:  # a turn's own reply was made with its words in view
-        for turn, _, replies in _turns(sweep.connection, [id]):
-            if any(telling.any_in(reply) for reply in replies):
-                sweep.reply_of(turn)
+    # A turn's own reply was made with its words in view.
+    for turn in _turns(sweep.connection, [*sweep.turns, *sweep.revised]):
+        _unsay(sweep, telling, turn)
     while waiting:
         made = _made_with(sweep.connection, waiting.pop())
-        for turn, _, replies in _turns(sweep.connection, made):
-            if any(telling.any_in(reply) for reply in replies):
-                sweep.reply_of(turn)
-                if turn not in seen:
-                    seen.add(turn)
-                    waiting.append(turn)
+        for turn in _turns(sweep.connection, made):
+            if _unsay(sweep, telling, turn) and turn.id not in seen:
+                seen.add(turn.id)
+                waiting.append(turn.id)
+
+
+def _unsay(sweep: Sweep, telling: Traces, turn: _Told) -> bool:
+    """Erase what a turn's replies tell of it; whether any did."""
+    now = any(telling.any_in(reply) for reply in turn.replies)
+    before = any(telling.any_in(reply) for reply in turn.answers)
+    if now:
+        sweep.reply_of(turn.id)
+    if before:
+        sweep.readings_of(turn.id)
+    return now or before
 
 
 def _made_with(connection: Connection, item: str) -> list[str]:
@@ -276,31 +296,50 @@ def _made_with(connection: Connection, item: str) -> list[str]:
     return [f"t{row[0]}" for row in rows]
 
 
-def _turns(
-    connection: Connection, ids: Sequence[str] | None = None
-) -> list[tuple[str, list[str], list[str]]]:
-    """(id, words, replies) of turns, all there were: words that were revised, replies that were
-    shortened, asked for again, or given to words that were revised."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A turn: its words and replies (also those that were shortened or asked for again), and the
+    readings `before` these words with the `answers` to them."""
+
+    id: str
+    words: list[str]
+    replies: list[str]
+    before: list[str]
+    answers: list[str]
+
+
+def _turns(connection: Connection, ids: Sequence[str] | None = None) -> list[_Told]:
+    """Turns with all there was of them, by id."""
     marks = "" if ids is None else ", ".join("?" * len(ids))
     rows = connection.execute(
         f"select id, user, reply from turns{'' if ids is None else f' where id in ({marks})'} "
         "order by id",
         [] if ids is None else [number(id, "t") for id in ids],
     ).fetchall()
-    words: dict[str, list[str]] = {}
+    before: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     replies: dict[str, list[str]] = {}
-    for subject, text, reply in connection.execute(
-        "select e.subject, json_extract(p.body, '$.text'), json_extract(p.body, '$.reply') "
+    for subject, kind, text, reply in connection.execute(
+        "select e.subject, e.kind, json_extract(p.body, '$.text'), "
+        "json_extract(p.body, '$.reply') "
         "from events e join payloads p using (sequence) where e.kind in ('turn_began', "
         "'turn_revised', 'turn_finished', 'turn_retried') and e.subject in (select subject from "
         "events where kind in ('turn_heard', 'turn_retried', 'turn_revised')"
-        f"{'' if ids is None else f' and subject in ({marks})'})",
+        f"{'' if ids is None else f' and subject in ({marks})'}) order by e.sequence",
         ids or [],
     ):
-        words.setdefault(subject, []).append(text or "")
+        if kind == "turn_revised":
+            answers.setdefault(subject, []).extend(replies.pop(subject, ()))
+        before.setdefault(subject, []).append(text or "")
         replies.setdefault(subject, []).append(reply or "")
     return [
-        (id, _some(user, words.get(id, ())), _some(reply, replies.get(id, ())))
+        _Told(
+            id,
+            _some(user, ()),
+            _some(reply, replies.get(id, ())),
+            [said for said in _some(None, before.get(id, ())) if said != user],
+            _some(None, answers.get(id, ())),
+        )
         for id, user, reply in ((f"t{row}", user, reply) for row, user, reply in rows)
     ]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lila_app.storage import changes, facts, memories, traces, turns
+from lila_app.storage import changes, events, facts, memories, traces, turns
 from lila_app.storage.changes import steps
 from lila_app.storage.driver import Connection
 from lila_app.storage.facts import FactRow
 from lila_app.storage.memories import MemoryKind
 from lila_app.storage.terms import quoted
+from lila_app.storage.values import number
 
 LEAST_WORDS = 3
 """Words a fact must have been said in to be known by them elsewhere: "Yes, Luna" says nothing."""
@@ -96,3 +97,31 @@ def part(connection: Connection, homes: Sequence[str], gone: Sequence[FactRow]) 
         changes.make(connection, "parted", "forgotten", made, at=home.at)
         texts.append(fact.text)
     return texts
+
+
+def readings(connection: Connection, turn: str) -> list[tuple[int, str | None, str | None]]:
+    """(sequence, words, reply) of the events before a turn's final words that are not erased yet.
+
+    None of a turn that was never revised.
+    """
+    revised = events.of_subject(connection, turn, ("turn_revised",))
+    return connection.execute(
+        "select e.sequence, json_extract(p.body, '$.text'), json_extract(p.body, '$.reply') "
+        "from events e join payloads p using (sequence) where e.subject = ? and e.sequence < ? "
+        "and e.kind in ('turn_began', 'turn_revised', 'turn_finished', 'turn_heard', "
+        "'turn_retried') order by e.sequence",
+        (turn, revised[-1] if revised else 0),
+    ).fetchall()
+
+
+def earlier_records(connection: Connection, turn: str) -> set[int]:
+    """Rows of the records made for a turn but the one of its reply.
+
+    Each reading had a prompt of its own; that of the final words holds none of the others.
+    """
+    made = connection.execute(
+        "select r.id from records r join turns t on t.id = r.turn_id "
+        "where t.id = ? and r.id is not t.record_id",
+        (number(turn, "t"),),
+    )
+    return {record for (record,) in made}

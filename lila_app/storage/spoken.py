@@ -2,8 +2,9 @@
 
 Such a turn is *open*: it is a turn like any other, but nothing is learned from it until it is
 settled. Revising it puts other words in the place of those before. It keeps its id and its place;
-the event log keeps the earlier words, and what was answered to them, for as long as it keeps the
-turn's own: whatever erases those erases these (`storage.sweep`).
+the event log keeps the earlier words, and what was answered to them, at most as long as the turn's
+own: whatever erases those erases these, and what only they tell is forgotten without the turn's own
+(`storage.sweep`).
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from lila_app.storage import (
     erasure,
     events,
     facts,
+    forgetting,
     lineage,
     records,
     relations,
@@ -54,6 +55,8 @@ class Sweep:
         """Ids of what is gone, in the order it went."""
         self.turns: dict[str, None] = {}
         """Turns of which the words or the reply are gone."""
+        self.revised: dict[str, None] = {}
+        """Turns of which only readings before their words are gone, with the answers to those."""
         self.texts: list[str] = []
         """Texts that may stand in records word for word."""
         self.sessions: set[int] = set()
@@ -177,6 +180,22 @@ class Sweep:
         )
         self.texts.append(row[0])
         self._title(row[1], row[0])
+
+    def readings_of(self, id: str) -> None:
+        """Erase what a turn was read as before its words, and what was answered to that."""
+        found = forgetting.readings(self.connection, id)
+        if not found:
+            return
+        session: int = self.connection.execute(
+            "select session_id from turns where id = ?", (number(id, "t"),)
+        ).fetchone()[0]
+        for sequence, text, reply in found:
+            self._sequences.append(sequence)
+            self.texts += [said for said in (text, reply) if said]
+            if text:
+                self._title(session, text)
+        self.suspects |= forgetting.earlier_records(self.connection, id)
+        self.revised[id] = None
 
     def reply_of(self, id: str) -> None:
         """Erase the reply of a turn."""
@@ -331,7 +350,7 @@ class Sweep:
         They may tell it in words nobody said, as a summary may.
         """
         for sequence, id, naming in sessions.named_by_models(self.connection):
-            if self.turns.keys().isdisjoint(naming.turns):
+            if (self.turns.keys() | self.revised.keys()).isdisjoint(naming.turns):
                 continue
             self._sequences.append(sequence)
             session = number(id, "s")

@@ -49,6 +49,17 @@ class Traces:
         lengths = {len(run) for run in self.runs}
         return any(not self.runs.isdisjoint(_runs(found, length)) for length in lengths)
 
+    def mostly_in(self, text: str) -> bool:
+        """Whether a text repeats the whole, a telling run or the most of its telling words.
+
+        One of them ("keeps") is chance where another thing is told in the same form.
+        """
+        found = words(text)
+        if 2 * len(self.terms.intersection(found)) > len(self.terms) or self.whole_in(text):
+            return True
+        lengths = {len(run) for run in self.runs}
+        return any(not self.runs.isdisjoint(_runs(found, length)) for length in lengths)
+
 
 def words(text: str) -> list[str]:
     """The words of a text, folded."""

@@ -186,17 +186,58 @@ def test_a_name_the_session_has_from_elsewhere_stays(store: Store) -> None:
     assert sessions.get(store, turn.session_id).title == "Cats"
 
 
-def test_forgetting_what_an_earlier_reading_said_takes_every_reading(
+def revised_and_forgotten(store: Store, final: str, reply: str = "I see.") -> TurnRow:
+    """A turn whose first reading says what is forgotten then."""
+    memory = memories.add(store, "Zebulon keeps pelargoniums", at=AT)
+    turn = said(store, "Zebulon keeps pelargoniums", title="Zebulon keeps pelargoniums")
+    record = save(store, turn.session_id, [], turn=turn)
+    replied(store, turn.id, "So Zebulon keeps pelargoniums.", record)
+    spoken.revise(store, turn.id, "Zebulon keeps pelargoniums and a cat", at=LATER)
+    spoken.revise(store, turn.id, final, at=LATER)
+    replied(store, turn.id, reply)
+    report = forget.forget_memory(store, memory.id, at=LATER)
+    assert report.turns == (turn.id,)
+    with pytest.raises(NotFoundError, match="forgotten"):
+        records.get_inputs(store, record)
+    whole(store)
+    return turns.get(store, turn.id)
+
+
+def test_forgetting_what_only_earlier_readings_said_leaves_the_final_words(
     store: Store, path: Path
 ) -> None:
-    memory = memories.add(store, "Zebulon keeps pelargoniums", at=AT)
-    turn = said(store, "Zebulon keeps pelargoniums")
-    replied(store, turn.id, "So Zebulon keeps pelargoniums.")
-    spoken.revise(store, turn.id, "Zenobia keeps begonias", at=LATER)
-    replied(store, turn.id, "I see.")
+    turn = revised_and_forgotten(store, "Zenobia keeps begonias")
+    assert (turn.user, turn.reply) == ("Zenobia keeps begonias", "I see.")
+    assert sessions.get(store, turn.session_id).title == ""
+    assert found(store, "begonias") == [turn.id]
+    for word in ("zebulon", "pelargonium"):
+        assert places_of(path, word) == [], word
+
+
+def test_final_words_that_keep_a_part_of_what_is_forgotten_go_with_every_reading(
+    store: Store, path: Path
+) -> None:
+    turn = revised_and_forgotten(store, "someone keeps pelargoniums, not he")
+    assert turn.user == turns.FORGOTTEN
+    for word in ("zebulon", "pelargonium"):
+        assert places_of(path, word) == [], word
+
+
+def test_a_reply_to_the_final_words_that_tells_what_an_earlier_reading_said_goes(
+    store: Store, path: Path
+) -> None:
+    turn = revised_and_forgotten(store, "Zenobia keeps begonias", "Not Zebulon and pelargoniums?")
+    assert (turn.user, turn.reply) == ("Zenobia keeps begonias", turns.FORGOTTEN)
+    for word in ("zebulon", "pelargonium"):
+        assert places_of(path, word) == [], word
+
+
+def test_the_final_words_can_be_forgotten_after_a_reading_was(store: Store, path: Path) -> None:
+    turn = revised_and_forgotten(store, "Zenobia keeps begonias")
+    memory = memories.add(store, "Zenobia keeps begonias", at=LATER)
     forget.forget_memory(store, memory.id, at=LATER)
     assert turns.get(store, turn.id).user == turns.FORGOTTEN
-    for word in ("zebulon", "pelargonium"):
+    for word in ("zenobia", "begonia", "zebulon"):
         assert places_of(path, word) == [], word
     whole(store)
 
