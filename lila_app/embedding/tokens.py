@@ -52,12 +52,12 @@ def load_counter() -> Counter:
 
 
 def remember(counter: Counter, *, entries: int = 16_384, longest: int = 1_000) -> Counter:
-    """Return the same counter with a bounded memory of the sentences it was asked to count.
+    """Return the same counter with a bounded memory of the lines it was asked to count.
 
-    A prompt is sentences that were counted before: of the items it is made of and their shorter
-    forms, and of the prompt of the turn before. `counter` must add up over `pieces`, as the one of
-    `load_counter` does. At most `entries` pieces of at most `longest` characters are kept (the
-    least recently asked go first), which bounds what it holds to about 16 million characters.
+    A prompt is lines that were counted before: of the items it is made of, and of the prompt of
+    the turn before; of a long line it is the sentences. `counter` must add up over `pieces`, as the
+    one of `load_counter` does. At most `entries` pieces of at most `longest` characters are kept
+    (the least recently asked go first), which bounds what it holds to about 16 million characters.
     Longer ones are counted anew each time, and so is a text of more than 100 times `longest`,
     which would push out everything else.
     """
@@ -69,15 +69,16 @@ def remember(counter: Counter, *, entries: int = 16_384, longest: int = 1_000) -
     def count(text: str) -> int:
         if len(text) > 100 * longest:
             return counter(text)
-        return sum(map(count_piece, pieces(text)))
+        return sum(map(count_piece, pieces(text, longest)))
 
     return count
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, longest: int) -> list[str]:
     """The text in pieces that no cl100k token reaches across, so that counts add up exactly.
 
-    One ends with a full stop before a blank, or with a line end before anything but white space.
+    One ends with a line end before anything but white space, and in a line of more than `longest`
+    characters with a full stop before a blank.
     There every alternative of the pattern ends as well: a run of marks goes on over line ends and
     other marks only, one of white space to its end, and none looks back (a test compares counts).
     """
@@ -86,14 +87,16 @@ def pieces(text: str) -> list[str]:
     held = [first]
     for line in others:
         if line and not line[0].isspace():
-            found += _stopped("\n".join(held) + "\n")
+            found += _stopped("\n".join(held) + "\n", longest)
             held = [line]
         else:
             held.append(line)
-    return found + _stopped("\n".join(held))
+    return found + _stopped("\n".join(held), longest)
 
 
-def _stopped(text: str) -> list[str]:
+def _stopped(text: str, longest: int) -> list[str]:
+    if len(text) <= longest:
+        return [text]
     first, *others = text.split(". ")
     if not others:
         return [text]

@@ -136,9 +136,10 @@ ROUGH = st.lists(
 
 
 def _adds_up(text: str) -> None:
-    found = tokens.pieces(text)
-    assert "".join(found) == text
-    assert sum(map(_shared, found)) == _shared(text)
+    for longest in (0, 12):
+        found = tokens.pieces(text, longest)
+        assert "".join(found) == text
+        assert sum(map(_shared, found)) == _shared(text)
 
 
 @settings(max_examples=300)
@@ -154,7 +155,7 @@ def test_counts_add_up_over_the_pieces_of_many_texts(text: str) -> None:
     _adds_up(text)
 
 
-def test_a_sentence_is_counted_once_in_whatever_text_it_stands() -> None:
+def test_a_line_is_counted_once_in_whatever_text_it_stands_and_a_long_one_by_sentence() -> None:
     asked: list[str] = []
 
     def count(text: str) -> int:
@@ -164,7 +165,9 @@ def test_a_sentence_is_counted_once_in_whatever_text_it_stands() -> None:
     remembered = remember(count, longest=10)
     assert remembered("One. Two.\nthree\n") == 16
     assert remembered("Four. Two.\n  more\nOne. Two.\nthree\n") == 34
-    assert asked == ["One.", " Two.\n", "three\n", "Four.", " Two.\n  more\n"]
+    assert asked == ["One. Two.\n", "three\n", "Four.", " Two.\n  more\n"]
+    assert remembered("three\nOne. Two.\nFour. One. Six\n") == 31
+    assert asked[4:] == [" One.", " Six\n"]
     asked.clear()
     long = "One. " * 300
     assert remembered(long) == 1_500
