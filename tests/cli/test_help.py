@@ -13,7 +13,7 @@ from lila_app.cli.root import ENTRIES, lila
 from tests.cli.lila import REPOSITORY, environment
 
 HEAVY = {
-    *("anthropic", "openai", "google.genai", "httpx2", "xllamacpp", "onnxruntime", "tokenizers"),
+    *("anthropic", "openai", "google.genai", "httpx2", "xllamacpp", "onnxruntime", "numkong", "tokenizers"),
     *("tiktoken", "networkx", "numpy", "scipy", "sounddevice", "faster_whisper", "pyttsx3"),
     *("sqlite3", "pysqlite3", "sqlite_utils", "sqlite_vec", "pydantic", "pydantic_settings"),
     *("textual", "rich", "keyring", "asyncio"),
