@@ -13,10 +13,10 @@ from lila_app.cli.root import ENTRIES, lila
 from tests.cli.lila import REPOSITORY, environment
 
 HEAVY = {
-    *("anthropic", "openai", "google.genai", "httpx2", "xllamacpp", "onnxruntime", "numkong", "tokenizers"),
+    *("anthropic", "openai", "google.genai", "httpx2", "xllamacpp", "onnxruntime", "tokenizers"),
     *("tiktoken", "networkx", "numpy", "scipy", "sounddevice", "faster_whisper", "pyttsx3"),
     *("sqlite3", "pysqlite3", "sqlite_utils", "sqlite_vec", "pydantic", "pydantic_settings"),
-    *("textual", "rich", "keyring", "asyncio"),
+    *("textual", "rich", "keyring", "asyncio", "numkong"),
     *("spacy", "thinc", "presidio_analyzer", "dateparser", "rapidfuzz", "cryptography"),
 }
 
