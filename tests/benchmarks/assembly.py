@@ -131,6 +131,8 @@ def _rows() -> list[tuple[str, _Cell]]:
         ("candidates, tokens used", _used),
         ("turn without embedding, p50 / p95 ms", _spread("plain", "total")),
         (f"turn with it (goal p95 {GOAL_TURN})", _spread("embedded", "total")),
+        ("  while the fixed loop was quick", _spread("embedded", "quiet")),
+        ("  which it was, of the questions", _quiet),
         ("  processor time", _spread("embedded", "processor")),
     ]
     return rows + [(f"  {name}", _part(name)) for name in PARTS]
@@ -158,6 +160,10 @@ def _used(m: Measured) -> str:
 
 def _spread(run: str, name: str) -> _Cell:
     return lambda m: _two(m.result[run][name])
+
+
+def _quiet(m: Measured) -> str:
+    return f"{m.result['embedded']['quiet_share']:.0%}"
 
 
 def _part(name: str) -> _Cell:

@@ -36,6 +36,8 @@ NOW = "2026-11-30T08:00:00+00:00"
 LIMITS = ModelLimits(window=32_768, context_budget=8_000, token_ratio=10_500)
 WARMING, QUESTIONS = 20, 200
 _PACE_STEPS = 20_000
+SLOWER = 1.25
+"""How much longer than its quickest twentieth the fixed loop may take in a quiet moment."""
 LAYERS = ("session", "conversation", "memory", "graph", "rag")
 PARTS = ("prepare", "embedding", *LAYERS, "assemble")
 """`prepare` is policy, epoch and query; `embedding` runs beside the layers, which wait for it."""
@@ -71,10 +73,14 @@ class Turned:
 
     `others` is how many cores other processes used meanwhile, -1 where the system does not say.
     `pace` is a fixed loop timed between the questions: a virtual machine's cores may be half as
-    fast from one minute to the next, with nobody else to be seen on them.
+    fast from one second to the next, with nobody else to be seen on them. `quiet` are the questions
+    before and after which the loop took at most a quarter longer than its quickest twentieth, as on
+    cores that are idle for us; `quiet_share` of all were.
     """
 
     total: Spread
+    quiet: Spread
+    quiet_share: float
     others: float
     pace: Spread
     processor: Spread
@@ -230,14 +236,18 @@ def _turned(ask: _Asker, asked: list[Asked]) -> Turned:
         ask(one.text)
     start, busy, own = time.perf_counter(), _busy(), time.process_time()
     rows: list[_Asked] = []
-    paces: list[float] = []
+    paces = [_pace()]
     for one in asked[WARMING:]:
         rows.append(ask(one.text))
         paces.append(_pace())
     elapsed = time.perf_counter() - start
     others = (_busy() - busy - (time.process_time() - own)) / elapsed if busy >= 0 else -1.0
+    totals = [row.total for row in rows]
+    quiet = undisturbed(totals, paces)
     return Turned(
-        spread([row.total for row in rows]),
+        spread(totals),
+        spread(quiet) if quiet else Spread(float("nan"), float("nan")),
+        len(quiet) / len(totals),
         others,
         spread(paces),
         spread([row.processor for row in rows]),
@@ -245,6 +255,13 @@ def _turned(ask: _Asker, asked: list[Asked]) -> Turned:
         float(np.median([row.context.record["token_budget"]["used"] for row in rows])),
         float(np.median([_candidates(row.context) for row in rows])),
     )
+
+
+def undisturbed(totals: Sequence[float], paces: Sequence[float]) -> list[float]:
+    """The times with a good pace before and after; `paces` holds one more than there are."""
+    good = SLOWER * float(np.percentile(paces, 5))
+    around = zip(totals, pairwise(paces), strict=True)
+    return [total for total, two in around if max(two) <= good]
 
 
 def _pace() -> float:

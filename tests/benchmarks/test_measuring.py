@@ -46,6 +46,11 @@ def test_every_part_of_a_turn_is_measured(filled: Path, monkeypatch: pytest.Monk
     assert result.opened.load_mb > result.before_mb > 10
 
 
+def test_a_quiet_moment_is_one_with_a_good_pace_before_and_after() -> None:
+    paces = [1.0, 1.2, 1.3, 1.0, 1.1, 1.0]
+    assert measuring.undisturbed([10, 20, 30, 40, 50], paces) == [10, 40, 50]
+
+
 def test_the_fixed_specification_fills_its_budget(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
