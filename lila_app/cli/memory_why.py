@@ -163,11 +163,7 @@ def _lines(found: WhyInfo, here: ZoneInfo) -> Iterable[str]:
 def _fact(fact: FactInfo) -> str:
     ends = [fact.valid_from or "", fact.valid_to or ""]
     holds = f", {ends[0]} to {ends[1]}" if any(ends) else ""
-    no = "not " if fact.negated else ""
-    return (
-        f"{fact.id}, {fact.stage}, {fact.status}{holds}: {fact.subject} {no}{fact.predicate} "
-        f"{fact.value}"
-    )
+    return f"{fact.id}, {fact.stage.replace('_', '-')}, {fact.status}{holds}: {fact.text}"
 
 
 COMMANDS = (why, conflicts, candidates, history)
