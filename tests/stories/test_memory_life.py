@@ -108,7 +108,8 @@ def test_lilas_own_wording_is_edited_as_it_is_shown(home: Path) -> None:
     relations = here(home, "graph", "list", "--json").json["relations"]
     assert [one["status"] for one in relations] == ["current", "closed"]
     told = here(home, "memory", "why", "r1")
-    assert "m1, fact" in told.out and "f1, long-term, current: The person reports to Maria" in told.out
+    assert "m1, fact" in told.out
+    assert "f1, long-term, current: The person reports to Maria" in told.out
     unread = here(home, "memory", "edit", "m1", "Whatever, more or less.")
     assert "nothing could be read from it; it is kept as a sentence" in unread.err
 
