@@ -204,8 +204,10 @@ def test_an_injection_changes_nothing_but_its_own_bytes(
         _is_quoted(items, way)
         _opens_no_role(clean, dirty)
         assert not UNSEEN.search(own), way
-        again = from_inputs(to_inputs(life.without(frozenset())), life.whole.policy)
-        assert again == life.without(frozenset())
+        stored = to_inputs(life.whole)
+        again = from_inputs(stored, life.whole.policy)
+        assert to_inputs(again) == stored, way
+        assert assemble(again, life.count).text == assemble(life.whole, life.count).text, way
 
 
 def _chosen(context: Context, items: list[Item]) -> list[str]:
