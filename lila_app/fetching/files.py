@@ -7,7 +7,6 @@ import errno
 import hashlib
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from lila_app.errors import WeightsError
+from lila_app.locks import taken
 
 Tick = Callable[[int], None]
 """Called with the bytes done so far; may raise to stop."""
@@ -88,13 +88,10 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Generator[None]:
     """
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
-        while not _try_lock(file):
+        while not taken(file):
             waiting()
             time.sleep(_POLL_SECONDS)
-        try:
-            yield
-        finally:
-            _unlock(file)
+        yield
 
 
 def remove(path: Path) -> None:
@@ -115,32 +112,3 @@ def remove_empty(*folders: Path) -> None:
 
 def _mb(size: int) -> int:
     return -(-size // 1_000_000)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -44,10 +44,7 @@ class Traces:
     def any_in(self, text: str) -> bool:
         """Whether a text repeats the whole, a telling run or a telling word."""
         found = words(text)
-        if not self.terms.isdisjoint(found) or self.whole_in(text):
-            return True
-        lengths = {len(run) for run in self.runs}
-        return any(not self.runs.isdisjoint(_runs(found, length)) for length in lengths)
+        return not self.terms.isdisjoint(found) or self._run_in(found) or self.whole_in(text)
 
     def mostly_in(self, text: str) -> bool:
         """Whether a text repeats the whole, a telling run or the most of its telling words.
@@ -55,8 +52,10 @@ class Traces:
         One of them ("keeps") is chance where another thing is told in the same form.
         """
         found = words(text)
-        if 2 * len(self.terms.intersection(found)) > len(self.terms) or self.whole_in(text):
-            return True
+        most = 2 * len(self.terms.intersection(found)) > len(self.terms)
+        return most or self._run_in(found) or self.whole_in(text)
+
+    def _run_in(self, found: list[str]) -> bool:
         lengths = {len(run) for run in self.runs}
         return any(not self.runs.isdisjoint(_runs(found, length)) for length in lengths)
 

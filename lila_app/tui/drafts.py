@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from lila_app.errors import StorageError
+from lila_app.locks import taken
 from lila_app.paths import explained, make_private, write_private
 
 _SLOTS = 16
@@ -31,19 +31,11 @@ class Draft:
 
 
 def _lock(file: IO[bytes]) -> bool:
-    """Take the file for this process; the system lets go of it when the process ends, however."""
+    """Take the file for this process; one that cannot be locked is as good as taken."""
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return taken(file)
     except OSError:
         return False
-    return True
 
 
 class DraftFile:

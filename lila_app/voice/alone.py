@@ -11,16 +11,15 @@ that holds it, however that ends. What the file says is read only while somebody
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import IO, Literal, cast
 
 from lila_app.errors import SoundError
+from lila_app.locks import taken
 from lila_app.paths import Home, explained, make_private
 from lila_app.voice.trace import folder
 
@@ -35,9 +34,6 @@ _END: dict[str, str] = {
 _ELSEWHERE = "talk to that one, or end it there"
 _FAR = 1 << 20
 """Where the locked byte lies: Windows lets nobody read what is locked."""
-
-_TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-"""What a system says of a lock that another holds; anything else is about the file."""
 
 _LOOKS, _LOOK_SECONDS = 10, 0.02
 """Who has just taken the lock writes their name at once: it is waited for so often and so long."""
@@ -58,7 +54,7 @@ def alone(home: Home, front: Front) -> Generator[None]:
         raise explained(error, path) from error
     with file:
         try:
-            if not _lock(file):
+            if not taken(file, at=_FAR):
                 raise _refusal(file)
             _write(file, json.dumps({"pid": os.getpid(), "front": front}))
         except OSError as error:
@@ -89,29 +85,3 @@ def _refusal(file: IO[bytes]) -> SoundError:
         said = f"LILA listens to you already: `{front}`, process {pid}"
         return SoundError(said, hint=_END.get(front, _ELSEWHERE))
     return SoundError("LILA listens to you already, in another process", hint=_ELSEWHERE)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> bool:
-        file.seek(_FAR)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            if error.errno not in _TAKEN:
-                raise
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in _TAKEN:
-                raise
-            return False
-        return True
